@@ -1,0 +1,5 @@
+//! From Redis keys to samples.
+
+mod plan;
+
+pub use plan::{Plan, Verdict};
