@@ -3,7 +3,10 @@
 use std::{fmt, str::FromStr};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use croner::{Cron, parser::{CronParser, Seconds}};
+use croner::{
+    Cron,
+    parser::{CronParser, Seconds},
+};
 
 /// When something runs. Six fields, seconds first, in UTC.
 #[derive(Clone, Debug)]
