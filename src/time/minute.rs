@@ -105,7 +105,11 @@ impl Minute {
             number = number * 10 + i64::from(byte - b'0');
         }
         let minute = number / unit;
-        if minute > LAST { Err(refused) } else { Ok(Self(minute)) }
+        if minute > LAST {
+            Err(refused)
+        } else {
+            Ok(Self(minute))
+        }
     }
 
     fn parse_compact(text: &[u8]) -> Result<Self, MinuteError> {
@@ -114,7 +118,9 @@ impl Minute {
             return Err(refused);
         }
         let number = |from: usize, to: usize| {
-            text[from..to].iter().fold(0_u32, |sum, byte| sum * 10 + u32::from(byte - b'0'))
+            text[from..to]
+                .iter()
+                .fold(0_u32, |sum, byte| sum * 10 + u32::from(byte - b'0'))
         };
         #[expect(clippy::cast_possible_wrap, reason = "four digits")]
         let year = number(0, 4) as i32;
@@ -122,7 +128,11 @@ impl Minute {
             .and_then(|day| day.and_hms_opt(number(8, 10), number(10, 12), 0))
             .ok_or_else(|| refused.clone())?
             .and_utc();
-        if start < DateTime::UNIX_EPOCH { Err(refused) } else { Ok(Self::containing(start)) }
+        if start < DateTime::UNIX_EPOCH {
+            Err(refused)
+        } else {
+            Ok(Self::containing(start))
+        }
     }
 
     /// Spells a minute as a key does.
@@ -148,7 +158,9 @@ mod tests {
     use super::*;
 
     fn compact(text: &str) -> Option<i64> {
-        Minute::parse(text.as_bytes(), MinuteFormat::Compact).ok().map(Minute::index)
+        Minute::parse(text.as_bytes(), MinuteFormat::Compact)
+            .ok()
+            .map(Minute::index)
     }
 
     #[test]
@@ -180,10 +192,16 @@ mod tests {
             ("1709208059", MinuteFormat::EpochSeconds),
             ("1709208000123", MinuteFormat::EpochMillis),
         ] {
-            assert_eq!(Minute::parse(text.as_bytes(), format).map(Minute::index), Ok(28_486_800));
+            assert_eq!(
+                Minute::parse(text.as_bytes(), format).map(Minute::index),
+                Ok(28_486_800)
+            );
         }
         for bad in ["", "-5", "1e9", "007", "9999999999999999999", " 1", "12a"] {
-            assert!(Minute::parse(bad.as_bytes(), MinuteFormat::EpochSeconds).is_err(), "{bad:?}");
+            assert!(
+                Minute::parse(bad.as_bytes(), MinuteFormat::EpochSeconds).is_err(),
+                "{bad:?}"
+            );
         }
     }
 

@@ -14,7 +14,9 @@ pub enum Window {
 }
 
 /// How a limiter opens its windows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Algorithm {
     /// A window opens at an identity's first request.
@@ -37,7 +39,12 @@ impl Window {
     /// # Errors
     /// Anything else, with what to write instead.
     pub fn parse(text: &str) -> Result<Self, WindowError> {
-        let split = text.len() - text.bytes().last().filter(u8::is_ascii_alphabetic).map_or(0, |_| 1);
+        let split = text.len()
+            - text
+                .bytes()
+                .last()
+                .filter(u8::is_ascii_alphabetic)
+                .map_or(0, |_| 1);
         let (digits, unit) = text.split_at(split);
         let plain = !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit());
         let number: u32 = digits.parse().ok().filter(|n| plain && *n > 0).ok_or_else(|| {
@@ -47,7 +54,9 @@ impl Window {
         match (unit, number) {
             ("s", 60) => Ok(Self::Minutes(1)),
             ("s", n) if n < 60 && 60 % n == 0 => Ok(Self::Seconds(n)),
-            ("s", _) => refuse("a window in seconds divides a minute: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30 s"),
+            ("s", _) => {
+                refuse("a window in seconds divides a minute: 1, 2, 3, 4, 5, 6, 10, 12, 15, 20 or 30 s")
+            }
             ("m", n) if n <= 60 => Ok(Self::Minutes(n)),
             ("m", _) => refuse("a window in minutes is at most 60m: write longer ones in whole hours"),
             ("h", n) if n <= 24 => Ok(Self::Minutes(n * 60)),
@@ -95,7 +104,9 @@ mod tests {
 
     #[test]
     fn other_texts_are_refused() {
-        for bad in ["", "m", "0m", "7s", "61m", "25h", "2d", "15", "1.5h", "+5m", "5 m", "15M", "5µ", "99999m"] {
+        for bad in [
+            "", "m", "0m", "7s", "61m", "25h", "2d", "15", "1.5h", "+5m", "5 m", "15M", "5µ", "99999m",
+        ] {
             assert!(Window::parse(bad).is_err(), "{bad:?}");
         }
     }

@@ -23,7 +23,10 @@ pub fn day_start(day: Day, zone: Tz) -> DateTime<Utc> {
             // Gaps are whole minutes and at most a day (a zone that skipped the date line lost a whole date): walk to
             // the first local minute that exists.
             (1..=26 * 60)
-                .find_map(|n| zone.from_local_datetime(&(midnight + TimeDelta::minutes(n))).earliest())
+                .find_map(|n| {
+                    zone.from_local_datetime(&(midnight + TimeDelta::minutes(n)))
+                        .earliest()
+                })
                 .map_or_else(|| midnight.and_utc(), |start| start.to_utc())
         }
     }
@@ -60,6 +63,9 @@ mod tests {
     fn a_date_that_was_skipped_is_empty() {
         // Samoa had no 2011-12-30.
         let day = NaiveDate::from_ymd_opt(2011, 12, 30).unwrap();
-        assert_eq!(day_start(day, chrono_tz::Pacific::Apia), day_end(day, chrono_tz::Pacific::Apia));
+        assert_eq!(
+            day_start(day, chrono_tz::Pacific::Apia),
+            day_end(day, chrono_tz::Pacific::Apia)
+        );
     }
 }
