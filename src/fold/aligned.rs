@@ -16,15 +16,24 @@ impl Aligned {
     /// The aligned window that holds a minute. Windows below a minute are told apart no finer than by minutes.
     pub(super) fn holding(minute: Minute, window: Window, zone: Tz) -> Self {
         match window {
-            Window::Seconds(_) => Self { start: minute, end: minute.plus(1) },
+            Window::Seconds(_) => Self {
+                start: minute,
+                end: minute.plus(1),
+            },
             Window::Minutes(width) => {
                 let width = i64::from(width);
                 let start = Minute::from_index(minute.index().div_euclid(width) * width);
-                Self { start, end: start.plus(width) }
+                Self {
+                    start,
+                    end: start.plus(width),
+                }
             }
             Window::LocalDay => {
                 let day = day_of(minute.start(), zone);
-                Self { start: first_from(day_start(day, zone)), end: first_from(day_end(day, zone)) }
+                Self {
+                    start: first_from(day_start(day, zone)),
+                    end: first_from(day_end(day, zone)),
+                }
             }
         }
     }

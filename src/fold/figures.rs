@@ -109,7 +109,10 @@ impl Figures {
             all.total = all.total.saturating_add(part.total);
             all.identities = all.identities.max(part.identities);
             part.top.iter().for_each(|identity| top.offer(*identity));
-            part.histogram.entries().iter().for_each(|(value, windows)| tally.add(*value, *windows));
+            part.histogram
+                .entries()
+                .iter()
+                .for_each(|(value, windows)| tally.add(*value, *windows));
         }
         all.histogram = tally.into_histogram();
         all.top = top.into_vec();

@@ -20,7 +20,9 @@ impl Histogram {
     #[must_use]
     pub fn new(pairs: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut tally = Tally::exact();
-        pairs.into_iter().for_each(|(value, windows)| tally.add(value, windows));
+        pairs
+            .into_iter()
+            .for_each(|(value, windows)| tally.add(value, windows));
         tally.into_histogram()
     }
 
@@ -53,10 +55,14 @@ impl Histogram {
     #[must_use]
     pub fn over(&self, limit: u64) -> Over {
         let above = self.0.partition_point(|(value, _)| *value <= limit);
-        self.0[above..].iter().fold(Over::default(), |over, (value, windows)| Over {
-            requests: over.requests.saturating_add(u128::from(value - limit) * u128::from(*windows)),
-            identity_windows: over.identity_windows.saturating_add(*windows),
-        })
+        self.0[above..]
+            .iter()
+            .fold(Over::default(), |over, (value, windows)| Over {
+                requests: over
+                    .requests
+                    .saturating_add(u128::from(value - limit) * u128::from(*windows)),
+                identity_windows: over.identity_windows.saturating_add(*windows),
+            })
     }
 }
 
@@ -78,20 +84,33 @@ pub(super) struct Tally {
 impl Tally {
     /// Keeps every value: days and periods add up what their hours kept.
     pub(super) const fn exact() -> Self {
-        Self { small: Vec::new(), large: BTreeMap::new(), distinct: 0, most: usize::MAX, rounded: false }
+        Self {
+            small: Vec::new(),
+            large: BTreeMap::new(),
+            distinct: 0,
+            most: usize::MAX,
+            rounded: false,
+        }
     }
 
     /// Keeps an hour: with more than 4,096 distinct values all of them are rounded up to three significant digits.
     /// Up, so that what a limit would have refused is never understated.
     pub(super) fn of_hour() -> Self {
-        Self { most: DISTINCT, ..Self::exact() }
+        Self {
+            most: DISTINCT,
+            ..Self::exact()
+        }
     }
 
     pub(super) fn add(&mut self, value: u64, windows: u64) {
         if value == 0 || windows == 0 {
             return;
         }
-        let value = if self.rounded { three_digits_up(value) } else { value };
+        let value = if self.rounded {
+            three_digits_up(value)
+        } else {
+            value
+        };
         let count = if value < SMALL {
             #[expect(clippy::cast_possible_truncation, reason = "below 4,096")]
             let place = value as usize;
@@ -110,7 +129,13 @@ impl Tally {
     }
 
     fn round(&mut self) {
-        let exact = std::mem::replace(self, Self { rounded: true, ..Self::of_hour() });
+        let exact = std::mem::replace(
+            self,
+            Self {
+                rounded: true,
+                ..Self::of_hour()
+            },
+        );
         for (value, windows) in exact.into_histogram().0 {
             self.add(value, windows);
         }
@@ -125,7 +150,10 @@ impl Tally {
 /// Rounds up to three significant digits, at most to the largest value that is stored.
 fn three_digits_up(value: u64) -> u64 {
     let unit = 10_u64.pow(value.checked_ilog10().unwrap_or(0).saturating_sub(2));
-    value.div_ceil(unit).saturating_mul(unit).min(super::window::LARGEST)
+    value
+        .div_ceil(unit)
+        .saturating_mul(unit)
+        .min(super::window::LARGEST)
 }
 
 #[cfg(test)]
@@ -148,7 +176,13 @@ mod tests {
     fn over_counts_what_lies_above_the_limit() {
         // 3 windows of 7 and 1 of 10 against 5: 3 × 2 + 5 = 11 requests in 4 windows.
         let histogram = Histogram::new([(5, 8), (7, 3), (10, 1)]);
-        assert_eq!(histogram.over(5), Over { requests: 11, identity_windows: 4 });
+        assert_eq!(
+            histogram.over(5),
+            Over {
+                requests: 11,
+                identity_windows: 4
+            }
+        );
         assert_eq!(histogram.over(10), Over::default());
         let huge = Histogram::new([(u64::MAX, u64::MAX)]);
         // (2^64 − 1)² = 2^128 − 2^65 + 1.
@@ -169,12 +203,18 @@ mod tests {
         assert_eq!(rounded.entries().len(), 1000 + 309 + 1);
         assert_eq!(rounded.entries()[999..1001], [(1000, 1), (1010, 10)]);
         assert_eq!(rounded.entries().last(), Some(&(4100, 7)));
-        assert_eq!(rounded.entries().iter().map(|(_, windows)| windows).sum::<u64>(), 4097);
+        assert_eq!(
+            rounded.entries().iter().map(|(_, windows)| windows).sum::<u64>(),
+            4097
+        );
     }
 
     #[test]
     fn rounding_stays_within_what_can_be_stored() {
-        assert_eq!(three_digits_up(9_223_372_036_854_775_807), 9_223_372_036_854_775_807);
+        assert_eq!(
+            three_digits_up(9_223_372_036_854_775_807),
+            9_223_372_036_854_775_807
+        );
         assert_eq!(three_digits_up(999), 999);
         assert_eq!(three_digits_up(123_001), 124_000);
         assert_eq!(three_digits_up(999_001), 1_000_000);

@@ -1,10 +1,6 @@
 //! One hour's figures in the making.
 
-use super::{
-    Figures, Peak, Rules, TopIdentity,
-    figures::Top,
-    histogram::Tally,
-};
+use super::{Figures, Peak, Rules, TopIdentity, figures::Top, histogram::Tally};
 use crate::time::{Hour, Minute};
 
 /// One hour of one shape.
@@ -42,7 +38,11 @@ impl HourFold {
     /// Takes what an identity's window held at a minute, and at most could have held.
     pub(super) fn offer(&mut self, identity: i64, at: Minute, value: u64, upper: u64) {
         self.upper = self.upper.max(upper);
-        self.top.offer(TopIdentity { identity, peak: value, at });
+        self.top.offer(TopIdentity {
+            identity,
+            peak: value,
+            at,
+        });
     }
 
     pub(super) fn finish(self, rules: &Rules) -> HourRow {
@@ -61,8 +61,15 @@ impl HourFold {
             total: self.total,
             identities: self.identities,
             histogram: self.histogram.into_histogram(),
-            top: if observable && !rules.shared { top } else { Vec::new() },
+            top: if observable && !rules.shared {
+                top
+            } else {
+                Vec::new()
+            },
         };
-        HourRow { hour: self.hour, figures }
+        HourRow {
+            hour: self.hour,
+            figures,
+        }
     }
 }

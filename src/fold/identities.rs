@@ -34,7 +34,11 @@ pub(super) const SHARED: u32 = 0;
 
 impl Identities {
     pub(super) fn new() -> Self {
-        Self { slots: IdMap::default(), states: vec![State::new(0)], free: Vec::new() }
+        Self {
+            slots: IdMap::default(),
+            states: vec![State::new(0)],
+            free: Vec::new(),
+        }
     }
 
     /// The slot of an identity.
@@ -45,7 +49,10 @@ impl Identities {
                 return slot;
             }
             self.states.push(State::new(identity));
-            #[expect(clippy::cast_possible_truncation, reason = "four billion states do not fit into memory")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "four billion states do not fit into memory"
+            )]
             let slot = (self.states.len() - 1) as u32;
             slot
         })
@@ -67,7 +74,13 @@ impl Identities {
 
 impl State {
     const fn new(identity: i64) -> Self {
-        Self { identity, last: Minute::from_index(i64::MIN), sum: 0, now: 0, left: 0 }
+        Self {
+            identity,
+            last: Minute::from_index(i64::MIN),
+            sum: 0,
+            now: 0,
+            left: 0,
+        }
     }
 }
 

@@ -43,7 +43,10 @@ impl Merged {
         I::IntoIter: Clone,
     {
         let parts = parts.into_iter();
-        let mut all = Self { figures: Figures::merged(parts.clone().map(|part| &part.figures)), ..Self::default() };
+        let mut all = Self {
+            figures: Figures::merged(parts.clone().map(|part| &part.figures)),
+            ..Self::default()
+        };
         for part in parts {
             all.active_hours = all.active_hours.saturating_add(part.active_hours);
             for (largest, peak) in all.by_hour.iter_mut().zip(part.by_hour) {

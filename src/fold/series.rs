@@ -77,7 +77,9 @@ impl SeriesFold {
     }
 
     fn end_hour(&mut self) {
-        let Some((hour, total)) = self.hour.take() else { return };
+        let Some((hour, total)) = self.hour.take() else {
+            return;
+        };
         let mut counted: Vec<_> = self.identities.drain().collect();
         counted.sort_unstable_by_key(|(identity, _)| *identity);
         self.rows.push(SeriesHour {
@@ -86,7 +88,10 @@ impl SeriesFold {
             identities: counted.iter().map(|(identity, _)| *identity).collect(),
             totals: counted.iter().map(|(_, counted)| counted.total).collect(),
             peaks: counted.iter().map(|(_, counted)| counted.peak).collect(),
-            peak_minutes: counted.iter().map(|(_, counted)| i16::from(counted.peak_minute.of_hour())).collect(),
+            peak_minutes: counted
+                .iter()
+                .map(|(_, counted)| i16::from(counted.peak_minute.of_hour()))
+                .collect(),
         });
     }
 }

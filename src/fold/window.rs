@@ -214,7 +214,11 @@ impl Fold {
             self.counted = slots;
             self.counted.clear();
         } else {
-            self.past.push_back(Past { minute, slots, counts });
+            self.past.push_back(Past {
+                minute,
+                slots,
+                counts,
+            });
         }
         Some(minute)
     }
@@ -250,7 +254,11 @@ impl Fold {
         }
         for slot in &held {
             let state = &mut self.identities.states[*slot as usize];
-            if let Some(hour) = self.hour.as_mut().filter(|_| reported && self.rules.is_observable()) {
+            if let Some(hour) = self
+                .hour
+                .as_mut()
+                .filter(|_| reported && self.rules.is_observable())
+            {
                 hour.histogram.add(storable(state.sum), 1);
             }
             if self.rules.is_fixed() {

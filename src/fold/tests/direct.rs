@@ -38,11 +38,22 @@ fn direct(rules: &Rules, from: Hour, to: Hour, closed_before: Minute, samples: &
     let mut distinct = BTreeMap::<i64, BTreeSet<i64>>::new();
     for (minute, identity, count) in samples {
         let series = if rules.shared { 0 } else { *identity };
-        *by_identity.entry(series).or_default().entry(minute.index()).or_default() += count.cast_unsigned();
-        distinct.entry(minute.hour().index()).or_default().insert(*identity);
+        *by_identity
+            .entry(series)
+            .or_default()
+            .entry(minute.index())
+            .or_default() += count.cast_unsigned();
+        distinct
+            .entry(minute.hour().index())
+            .or_default()
+            .insert(*identity);
     }
     let fixed = rules.algorithm == Algorithm::Fixed || rules.window == Window::LocalDay;
-    let width = if let Window::Minutes(n) = rules.window { i64::from(n) } else { 1 };
+    let width = if let Window::Minutes(n) = rules.window {
+        i64::from(n)
+    } else {
+        1
+    };
     let observable = !matches!(rules.window, Window::Seconds(_));
     let mut rows = Vec::new();
     for hour in (from.index()..to.index()).map(Hour::from_index) {
@@ -52,7 +63,11 @@ fn direct(rules: &Rules, from: Hour, to: Hour, closed_before: Minute, samples: &
         let (mut upper, mut total) = (0, 0);
         for (identity, counts) in &by_identity {
             for minute in minutes.clone() {
-                let start = if fixed { window_start(rules, minute) } else { minute - width + 1 };
+                let start = if fixed {
+                    window_start(rules, minute)
+                } else {
+                    minute - width + 1
+                };
                 if let Some(count) = counts.get(&minute) {
                     total += u128::from(*count);
                     upper = upper.max(sum(counts, start - i64::from(!fixed), minute));
@@ -93,7 +108,15 @@ fn direct(rules: &Rules, from: Hour, to: Hour, closed_before: Minute, samples: &
         let histogram = Histogram::new(histogram);
         let identities = distinct.get(&hour.index()).map_or(0, |ids| ids.len() as u64);
         if identities > 0 || !histogram.is_empty() {
-            let figures = Figures { peak, lower, upper, total, identities, histogram, top };
+            let figures = Figures {
+                peak,
+                lower,
+                upper,
+                total,
+                identities,
+                histogram,
+                top,
+            };
             rows.push(HourRow { hour, figures });
         }
     }
@@ -109,7 +132,11 @@ fn any_rules() -> impl Strategy<Value = Rules> {
         any::<bool>(),
         proptest::sample::select(&[UTC, Sao_Paulo, Kolkata]),
     )
-        .prop_map(|(window, algorithm, shared, zone)| Rules { shared, zone, ..rules(window, algorithm) })
+        .prop_map(|(window, algorithm, shared, zone)| Rules {
+            shared,
+            zone,
+            ..rules(window, algorithm)
+        })
 }
 
 /// Dense enough that windows overlap, over up to 30 hours, in minute order, several rows to a minute.
@@ -119,7 +146,10 @@ fn any_samples() -> impl Strategy<Value = Vec<Sample>> {
     proptest::collection::vec(prop_oneof![sample, near], 0..160).prop_map(|mut samples| {
         samples.sort_by_key(|(minute, ..)| *minute);
         let minute = |n| Minute::from_index(BASE * 60 + n);
-        samples.into_iter().map(|(n, identity, count)| (minute(n), identity, count)).collect()
+        samples
+            .into_iter()
+            .map(|(n, identity, count)| (minute(n), identity, count))
+            .collect()
     })
 }
 

@@ -26,15 +26,39 @@ fn a_minute_of_29_among_ones_is_the_peak_and_never_an_average() {
     // 59 minutes of 1 and minute 12:17 of 29: total 59 + 29 = 88. Two minutes with the peak in them: 29 + 1 = 30. An
     // anchored window may start in mid-minute: ⌈29 / 2⌉ = 15.
     let first = at("2025-03-10T12:00:00Z");
-    let samples: Vec<_> = (0..60).map(|n| (first.plus(n), 4, if n == 17 { 29 } else { 1 })).collect();
-    let rows = fold(rules("1m", Algorithm::Anchored), first.hour(), first.hour().next(), &samples);
+    let samples: Vec<_> = (0..60)
+        .map(|n| (first.plus(n), 4, if n == 17 { 29 } else { 1 }))
+        .collect();
+    let rows = fold(
+        rules("1m", Algorithm::Anchored),
+        first.hour(),
+        first.hour().next(),
+        &samples,
+    );
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].hour, first.hour());
     let figures = &rows[0].figures;
-    assert_eq!(figures.peak, Some(Peak { value: 29, at: first.plus(17), identity: Some(4) }));
-    assert_eq!((figures.lower, figures.upper, figures.total, figures.identities), (15, 30, 88, 1));
+    assert_eq!(
+        figures.peak,
+        Some(Peak {
+            value: 29,
+            at: first.plus(17),
+            identity: Some(4)
+        })
+    );
+    assert_eq!(
+        (figures.lower, figures.upper, figures.total, figures.identities),
+        (15, 30, 88, 1)
+    );
     assert_eq!(figures.histogram.entries(), [(1, 59), (29, 1)]);
-    assert_eq!(figures.top, [TopIdentity { identity: 4, peak: 29, at: first.plus(17) }]);
+    assert_eq!(
+        figures.top,
+        [TopIdentity {
+            identity: 4,
+            peak: 29,
+            at: first.plus(17)
+        }]
+    );
 }
 
 #[test]
@@ -43,8 +67,20 @@ fn a_shared_limit_counts_all_identities_together() {
     let five = at("2025-03-10T12:05:00Z");
     let samples = [(five, 1, 12), (five, 2, 11), (five, 3, 10), (five.plus(1), 1, 20)];
     let own = rules("1m", Algorithm::Sliding);
-    let shared = fold(Rules { shared: true, ..own }, five.hour(), five.hour().next(), &samples);
-    assert_eq!(shared[0].figures.peak, Some(Peak { value: 33, at: five, identity: None }));
+    let shared = fold(
+        Rules { shared: true, ..own },
+        five.hour(),
+        five.hour().next(),
+        &samples,
+    );
+    assert_eq!(
+        shared[0].figures.peak,
+        Some(Peak {
+            value: 33,
+            at: five,
+            identity: None
+        })
+    );
     // 33 + 20 in the two minutes that end with 12:06.
     assert_eq!(bounds(&shared[0]), (33, 53));
     assert_eq!((shared[0].figures.total, shared[0].figures.identities), (53, 3));
@@ -52,10 +88,22 @@ fn a_shared_limit_counts_all_identities_together() {
     assert_eq!(shared[0].figures.top, []);
 
     let own = fold(own, five.hour(), five.hour().next(), &samples);
-    assert_eq!(own[0].figures.peak, Some(Peak { value: 20, at: five.plus(1), identity: Some(1) }));
+    assert_eq!(
+        own[0].figures.peak,
+        Some(Peak {
+            value: 20,
+            at: five.plus(1),
+            identity: Some(1)
+        })
+    );
     // Identity 1 has 12 + 20 in two minutes.
     assert_eq!(bounds(&own[0]), (20, 32));
-    let top: Vec<_> = own[0].figures.top.iter().map(|top| (top.identity, top.peak)).collect();
+    let top: Vec<_> = own[0]
+        .figures
+        .top
+        .iter()
+        .map(|top| (top.identity, top.peak))
+        .collect();
     assert_eq!(top, [(1, 20), (2, 11), (3, 10)]);
 }
 
@@ -99,7 +147,12 @@ fn an_hour_reaches_over_midnight() {
         (at("2025-03-11T00:30:00Z"), 1, 1),
     ];
     let midnight = hour("2025-03-11T00:00:00Z");
-    let rows = fold(rules("1h", Algorithm::Anchored), midnight, midnight.next(), &samples);
+    let rows = fold(
+        rules("1h", Algorithm::Anchored),
+        midnight,
+        midnight.next(),
+        &samples,
+    );
     assert_eq!(peak(&rows[0]), (66, at("2025-03-11T00:29:00Z")));
     assert_eq!(bounds(&rows[0]), (33, 67));
     assert_eq!(rows[0].figures.histogram.entries(), [(27, 1)]);
@@ -115,10 +168,16 @@ fn fixed_windows_count_from_their_start() {
     ];
     let noon = hour("2025-03-10T12:00:00Z");
     let fixed = fold(rules("15m", Algorithm::Fixed), noon, noon.next(), &samples);
-    assert_eq!((peak(&fixed[0]), bounds(&fixed[0])), ((7, at("2025-03-10T12:14:00Z")), (7, 7)));
+    assert_eq!(
+        (peak(&fixed[0]), bounds(&fixed[0])),
+        ((7, at("2025-03-10T12:14:00Z")), (7, 7))
+    );
     assert_eq!(fixed[0].figures.histogram.entries(), [(5, 1), (7, 1)]);
     let anchored = fold(rules("15m", Algorithm::Anchored), noon, noon.next(), &samples);
-    assert_eq!((peak(&anchored[0]), bounds(&anchored[0])), ((12, at("2025-03-10T12:15:00Z")), (6, 12)));
+    assert_eq!(
+        (peak(&anchored[0]), bounds(&anchored[0])),
+        ((12, at("2025-03-10T12:15:00Z")), (6, 12))
+    );
     assert_eq!(anchored[0].figures.histogram.entries(), [(5, 1), (7, 1)]);
 }
 
@@ -140,12 +199,32 @@ fn an_open_window_has_a_peak_but_no_place_in_the_histogram() {
 #[test]
 fn a_window_belongs_to_the_hour_of_its_last_minute() {
     // Three hours from 12:00 end with 14:59: the hour of 14 has that window and no samples of its own.
-    let samples = [(at("2025-03-10T12:30:00Z"), 1, 6), (at("2025-03-10T13:10:00Z"), 1, 2)];
+    let samples = [
+        (at("2025-03-10T12:30:00Z"), 1, 6),
+        (at("2025-03-10T13:10:00Z"), 1, 2),
+    ];
     let noon = hour("2025-03-10T12:00:00Z");
-    let rows = fold(rules("3h", Algorithm::Fixed), noon, Hour::from_index(noon.index() + 3), &samples);
-    assert_eq!(rows.iter().map(|row| row.hour.index() - noon.index()).collect::<Vec<_>>(), [0, 1, 2]);
+    let rows = fold(
+        rules("3h", Algorithm::Fixed),
+        noon,
+        Hour::from_index(noon.index() + 3),
+        &samples,
+    );
+    assert_eq!(
+        rows.iter()
+            .map(|row| row.hour.index() - noon.index())
+            .collect::<Vec<_>>(),
+        [0, 1, 2]
+    );
     assert_eq!((peak(&rows[0]).0, peak(&rows[1]).0), (6, 8));
-    assert_eq!((rows[2].figures.peak, rows[2].figures.total, rows[2].figures.identities), (None, 0, 0));
+    assert_eq!(
+        (
+            rows[2].figures.peak,
+            rows[2].figures.total,
+            rows[2].figures.identities
+        ),
+        (None, 0, 0)
+    );
     assert_eq!(rows[2].figures.histogram.entries(), [(8, 1)]);
 }
 
@@ -161,7 +240,12 @@ fn a_day_is_local_and_as_long_as_its_clocks_make_it() {
         (at("2018-11-05T02:00:00Z"), 1, 5),
     ];
     let rules = in_zone("1d", zone);
-    let rows = fold(rules, hour("2018-11-04T02:00:00Z"), hour("2018-11-05T03:00:00Z"), &samples);
+    let rows = fold(
+        rules,
+        hour("2018-11-04T02:00:00Z"),
+        hour("2018-11-05T03:00:00Z"),
+        &samples,
+    );
     let peaks: Vec<_> = rows.iter().map(|row| peak(row).0).collect();
     assert_eq!(peaks, [10, 20, 21, 5]);
     // The day before closes with 02:59Z, the short one with 01:59Z.
@@ -184,7 +268,12 @@ fn a_day_may_start_within_an_hour() {
         (at("2025-03-10T18:45:00Z"), 1, 3),
     ];
     let evening = hour("2025-03-10T18:00:00Z");
-    let rows = fold(in_zone("1d", chrono_tz::Asia::Kolkata), evening, evening.next(), &samples);
+    let rows = fold(
+        in_zone("1d", chrono_tz::Asia::Kolkata),
+        evening,
+        evening.next(),
+        &samples,
+    );
     assert_eq!(peak(&rows[0]), (7, at("2025-03-10T18:29:00Z")));
     // The day of the 10th closes with 18:29Z, in the same hour; the 11th is open.
     assert_eq!(rows[0].figures.histogram.entries(), [(7, 1)]);
@@ -196,7 +285,11 @@ fn below_a_minute_there_are_bounds_only() {
     // row have 25 + 20 = 45 at most; clock-aligned windows never reach into a second minute.
     let noon = at("2025-03-10T12:00:00Z");
     let samples = [(noon, 1, 25), (noon.plus(1), 1, 20), (noon.plus(3), 2, 24)];
-    for (algorithm, upper) in [(Algorithm::Anchored, 45), (Algorithm::Sliding, 45), (Algorithm::Fixed, 25)] {
+    for (algorithm, upper) in [
+        (Algorithm::Anchored, 45),
+        (Algorithm::Sliding, 45),
+        (Algorithm::Fixed, 25),
+    ] {
         let rows = fold(rules("5s", algorithm), noon.hour(), noon.hour().next(), &samples);
         let figures = &rows[0].figures;
         assert_eq!((figures.peak, bounds(&rows[0])), (None, (3, upper)));
@@ -205,10 +298,20 @@ fn below_a_minute_there_are_bounds_only() {
     }
     // The pair of 12:59 and 13:00 belongs to 13:00.
     let samples = [(noon.plus(59), 1, 9), (noon.plus(60), 1, 1)];
-    let rows = fold(rules("5s", Algorithm::Sliding), noon.hour(), noon.plus(60).hour().next(), &samples);
+    let rows = fold(
+        rules("5s", Algorithm::Sliding),
+        noon.hour(),
+        noon.plus(60).hour().next(),
+        &samples,
+    );
     assert_eq!(bounds(&rows[0]), (1, 9));
     assert_eq!(bounds(&rows[1]), (1, 10));
-    let alone = fold(rules("5s", Algorithm::Sliding), noon.plus(60).hour(), noon.plus(60).hour().next(), &samples);
+    let alone = fold(
+        rules("5s", Algorithm::Sliding),
+        noon.plus(60).hour(),
+        noon.plus(60).hour().next(),
+        &samples,
+    );
     assert_eq!(alone, rows[1..]);
 }
 
@@ -216,8 +319,20 @@ fn below_a_minute_there_are_bounds_only() {
 fn among_equal_peaks_the_earliest_then_the_smallest_identity_is_named() {
     let noon = at("2025-03-10T12:00:00Z");
     let samples = [(noon, 8, 5), (noon, -3, 5), (noon.plus(1), -9, 5)];
-    let rows = fold(rules("1m", Algorithm::Sliding), noon.hour(), noon.hour().next(), &samples);
-    assert_eq!(rows[0].figures.peak, Some(Peak { value: 5, at: noon, identity: Some(-3) }));
+    let rows = fold(
+        rules("1m", Algorithm::Sliding),
+        noon.hour(),
+        noon.hour().next(),
+        &samples,
+    );
+    assert_eq!(
+        rows[0].figures.peak,
+        Some(Peak {
+            value: 5,
+            at: noon,
+            identity: Some(-3)
+        })
+    );
     let top: Vec<_> = rows[0].figures.top.iter().map(|top| top.identity).collect();
     assert_eq!(top, [-3, 8, -9]);
 }
@@ -226,7 +341,12 @@ fn among_equal_peaks_the_earliest_then_the_smallest_identity_is_named() {
 fn counts_beyond_64_bits_are_capped_but_totals_are_exact() {
     let noon = at("2025-03-10T12:00:00Z");
     let samples: Vec<_> = (0..4).map(|n| (noon.plus(n), 1, i64::MAX)).collect();
-    let rows = fold(rules("2m", Algorithm::Sliding), noon.hour(), noon.hour().next(), &samples);
+    let rows = fold(
+        rules("2m", Algorithm::Sliding),
+        noon.hour(),
+        noon.hour().next(),
+        &samples,
+    );
     let most = i64::MAX.cast_unsigned();
     assert_eq!(peak(&rows[0]), (most, noon));
     assert_eq!(rows[0].figures.upper, most);
@@ -246,15 +366,41 @@ fn days_and_periods_keep_what_their_hours_say() {
         (at("2025-03-11T15:20:00Z"), 2, 9),
         (at("2025-03-11T15:20:00Z"), 1, 1),
     ];
-    let rows = fold(rules("1m", Algorithm::Sliding), first, Hour::from_index(first.index() + 25), &samples);
-    let days = [Merged::of_hours(&rows[..2], zone), Merged::of_hours(&rows[2..], zone)];
+    let rows = fold(
+        rules("1m", Algorithm::Sliding),
+        first,
+        Hour::from_index(first.index() + 25),
+        &samples,
+    );
+    let days = [
+        Merged::of_hours(&rows[..2], zone),
+        Merged::of_hours(&rows[2..], zone),
+    ];
     let all = Merged::of_parts(&days);
     assert_eq!(all, Merged::of_hours(&rows, zone));
-    assert_eq!(all.figures.peak, Some(Peak { value: 9, at: at("2025-03-10T15:10:00Z"), identity: Some(1) }));
-    assert_eq!((all.figures.lower, all.figures.upper, all.figures.total), (9, 9, 29));
+    assert_eq!(
+        all.figures.peak,
+        Some(Peak {
+            value: 9,
+            at: at("2025-03-10T15:10:00Z"),
+            identity: Some(1)
+        })
+    );
+    assert_eq!(
+        (all.figures.lower, all.figures.upper, all.figures.total),
+        (9, 9, 29)
+    );
     assert_eq!((all.active_hours, all.figures.identities), (3, 2));
     assert_eq!(all.figures.histogram.entries(), [(1, 1), (4, 1), (6, 1), (9, 2)]);
-    let top: Vec<_> = all.figures.top.iter().map(|top| (top.identity, top.peak)).collect();
+    let top: Vec<_> = all
+        .figures
+        .top
+        .iter()
+        .map(|top| (top.identity, top.peak))
+        .collect();
     assert_eq!(top, [(1, 9), (2, 9), (3, 6)]);
-    assert_eq!((all.by_hour[12], all.by_hour[13], all.by_hour[14]), (Some(9), Some(6), None));
+    assert_eq!(
+        (all.by_hour[12], all.by_hour[13], all.by_hour[14]),
+        (Some(9), Some(6), None)
+    );
 }

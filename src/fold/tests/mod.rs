@@ -12,11 +12,19 @@ use crate::time::{Algorithm, Hour, Minute, Window};
 type Sample = (Minute, i64, i64);
 
 fn rules(window: &str, algorithm: Algorithm) -> Rules {
-    Rules { window: Window::parse(window).unwrap(), algorithm, shared: false, zone: UTC }
+    Rules {
+        window: Window::parse(window).unwrap(),
+        algorithm,
+        shared: false,
+        zone: UTC,
+    }
 }
 
 fn in_zone(window: &str, zone: Tz) -> Rules {
-    Rules { zone, ..rules(window, Algorithm::Fixed) }
+    Rules {
+        zone,
+        ..rules(window, Algorithm::Fixed)
+    }
 }
 
 /// Folds samples that lie in minute order, each in a row of its own, all windows being closed.
