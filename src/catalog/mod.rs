@@ -2,6 +2,8 @@
 //!
 //! Everything here is checked: a [`Catalog`] that exists is one the service can run on.
 
+mod pattern;
+mod refusal;
 mod schedule;
 mod secret;
 
@@ -10,6 +12,8 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration}
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
+pub use pattern::{Captures, Pattern, Placeholder};
+pub use refusal::Refusal;
 pub use schedule::Schedule;
 pub use secret::Secret;
 

@@ -1,0 +1,50 @@
+//! Windows aligned to the epoch or to local midnight.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use crate::time::{Minute, Window, day_end, day_of, day_start};
+
+/// One aligned window: its first minute and the first minute after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Aligned {
+    pub(super) start: Minute,
+    pub(super) end: Minute,
+}
+
+impl Aligned {
+    /// The aligned window that holds a minute. Windows below a minute are told apart no finer than by minutes.
+    pub(super) fn holding(minute: Minute, window: Window, zone: Tz) -> Self {
+        match window {
+            Window::Seconds(_) => Self {
+                start: minute,
+                end: minute.plus(1),
+            },
+            Window::Minutes(width) => {
+                let width = i64::from(width);
+                let start = Minute::from_index(minute.index().div_euclid(width) * width);
+                Self {
+                    start,
+                    end: start.plus(width),
+                }
+            }
+            Window::LocalDay => {
+                let day = day_of(minute.start(), zone);
+                Self {
+                    start: first_from(day_start(day, zone)),
+                    end: first_from(day_end(day, zone)),
+                }
+            }
+        }
+    }
+
+    /// Its last minute.
+    pub(super) const fn last(self) -> Minute {
+        self.end.plus(-1)
+    }
+}
+
+/// The first minute that starts at or after an instant: a minute belongs to the day that holds its start.
+fn first_from(instant: DateTime<Utc>) -> Minute {
+    Minute::containing(instant + TimeDelta::seconds(59))
+}
