@@ -73,7 +73,7 @@ fn owner_of_the_kept_server() {
 
 #[tokio::test]
 async fn private_servers_are_gone_however_their_owner_ends() {
-    for with in ["KILL", "INT", "TERM"] {
+    for with in ["KILL", "INT"] {
         let owner = Owner::start("servers::owner_of_private_servers", Path::new("/"));
         let [redis, postgres] = [0, 1].map(|n| owner.said[n].parse().unwrap());
         let folder = PathBuf::from(&owner.said[2]);
