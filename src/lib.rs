@@ -6,6 +6,7 @@
 
 pub mod catalog;
 pub mod clock;
+pub mod demo;
 pub mod fold;
 pub mod servers;
 pub mod source;
