@@ -3,4 +3,5 @@ pub mod calibration;
 pub mod catalog;
 pub mod clock;
 pub mod fold;
+pub mod report;
 pub mod time;

@@ -1,5 +1,7 @@
 //! The status of a limit.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::{
@@ -25,6 +27,20 @@ pub enum Status {
     Watch,
     /// Not limited and not judged.
     Exempt,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoData => "no-data",
+            Self::Ok => "ok",
+            Self::Near => "near",
+            Self::Over => "over",
+            Self::Unmeasurable => "unmeasurable",
+            Self::Watch => "watch",
+            Self::Exempt => "exempt",
+        })
+    }
 }
 
 /// What a peak is held against.
@@ -246,6 +262,19 @@ mod tests {
         );
         let limitless = Target::new(Mode::Observe, None, None, 70);
         assert_eq!(limitless.judge(&value(7)).status, Status::Watch);
+    }
+
+    #[test]
+    fn a_status_is_spelt_the_same_in_text_and_json() {
+        for status in [
+            Status::NoData,
+            Status::Ok,
+            Status::Near,
+            Status::Over,
+            Status::Unmeasurable,
+        ] {
+            assert_eq!(serde_json::to_string(&status).unwrap(), format!("\"{status}\""));
+        }
     }
 
     #[test]
