@@ -113,9 +113,8 @@ impl Target {
             _ => Status::Watch,
         };
         #[expect(clippy::cast_precision_loss, reason = "a ratio to read, not to decide on")]
-        let utilization = observed
-            .value
-            .zip(self.limit)
+        let utilization = (observed.value)
+            .zip(self.limit.filter(|limit| *limit > 0))
             .map(|(value, limit)| value as f64 / limit as f64);
         Judgement { status, utilization }
     }

@@ -11,8 +11,9 @@ use super::{
 };
 use crate::{
     calibration::{Observed, Percentiles, Target, Vouched, WouldBlock},
-    catalog::{Catalog, Limit},
+    catalog::{Catalog, Limit, Source},
     fold::{Figures, Merged, Rules},
+    time::Minute,
 };
 
 /// What a report is made of.
@@ -60,10 +61,14 @@ pub fn build(input: &ReportInput<'_>) -> Report {
     let (catalog, zone) = (input.catalog, input.catalog.timezone);
     let mut coverage = Vec::new();
     let mut sources = BTreeMap::new();
-    for source in &catalog.sources {
-        let Some(vouched) = input.sources.get(&source.name) else {
-            continue;
+    let here = |source: &&Source| source.environments.iter().any(|name| name == input.environment);
+    for source in catalog.sources.iter().filter(here) {
+        let never_read = Vouched {
+            first: None,
+            masks: BTreeMap::new(),
+            closed_before: Minute::containing(input.generated_at - source.grace),
         };
+        let vouched = input.sources.get(&source.name).unwrap_or(&never_read);
         let counted = vouched.coverage(from, to, zone);
         sources.insert(
             source.name.as_str(),

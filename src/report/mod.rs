@@ -9,6 +9,9 @@ mod period;
 mod table;
 mod view;
 
+#[cfg(test)]
+mod tests;
+
 pub use build::{LimitData, ReportInput, build};
 pub use parts::{Parts, ignored_hours};
 pub use period::{Period, PeriodChoice};

@@ -132,7 +132,7 @@ fn bounds(peak: &PeakView) -> String {
 /// The used share in percent with one digit, cut off and not rounded: 69.57 % must not look like 70 %.
 fn used(limit: &LimitView) -> Option<String> {
     let value = limit.peak.as_ref()?.value?;
-    let per_mille = u128::from(value) * 1000 / u128::from(limit.limit?);
+    let per_mille = (u128::from(value) * 1000).checked_div(limit.limit?.into())?;
     Some(format!("{}.{} %", per_mille / 10, per_mille % 10))
 }
 
