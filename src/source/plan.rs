@@ -51,13 +51,22 @@ impl Plan {
         // m + 60 s + grace <= now  <=>  m < the minute after the one that holds now - 60 s - grace.
         let closed_before = Minute::containing(now - source.grace);
         // now < m + ttl  <=>  m > now - ttl.
-        let readable_from = Minute::containing(now - source.ttl).plus(1).max(sealed_before.first_minute());
+        let readable_from = Minute::containing(now - source.ttl)
+            .plus(1)
+            .max(sealed_before.first_minute());
         let due = (readable_from.index()..closed_before.index())
             .map(Minute::from_index)
             .filter(|minute| !settled(*minute))
             .collect();
         let ahead_from = Minute::containing(now + source.ttl);
-        Self { due, now, readable_from, closed_before, ahead_from, sealed_before }
+        Self {
+            due,
+            now,
+            readable_from,
+            closed_before,
+            ahead_from,
+            sealed_before,
+        }
     }
 
     /// Whether a minute can be vouched for if its read finishes at `finished`.

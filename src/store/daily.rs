@@ -28,16 +28,13 @@ pub async fn derive(tx: &mut Tx, days: &BTreeSet<ShapeDay>, zone: Tz) -> Result<
     let shapes: Vec<_> = shapes.into_iter().collect();
     let (from, to) = (Hour::containing(day_start(first, zone)), Hour::containing(day_end(last, zone)).next());
     let mut hours: BTreeMap<ShapeDay, Vec<_>> = BTreeMap::new();
-    for (shape, hour, figures) in hourly::read(tx, &shapes, from, to).await? {
-        let day = (shape, day_of(hour.start(), zone));
+    for (shape, row) in hourly::read(tx, &shapes, from, to).await? {
+        let day = (shape, day_of(row.hour.start(), zone));
         if days.contains(&day) {
-            hours.entry(day).or_default().push((hour, figures));
+            hours.entry(day).or_default().push(row);
         }
     }
-    let rows: Vec<_> = hours
-        .into_iter()
-        .map(|(day, hours)| (day, Merged::of_hours(hours.iter().map(|(hour, figures)| (*hour, figures)), zone)))
-        .collect();
+    let rows: Vec<_> = hours.into_iter().map(|(day, hours)| (day, Merged::of_hours(&hours, zone))).collect();
     put(tx, &rows).await
 }
 
@@ -46,6 +43,7 @@ async fn put(tx: &mut Tx, rows: &[(ShapeDay, Merged)]) -> Result<(), StoreError>
     let shapes: Vec<_> = rows.iter().map(|((shape, _), _)| *shape).collect();
     let days: Vec<_> = rows.iter().map(|((_, day), _)| *day).collect();
     let mut by_hour = Vec::with_capacity(rows.len() * 24);
+    let active: Vec<_> = rows.iter().map(|(_, merged)| merged.active_hours.cast_signed()).collect();
     for (_, merged) in rows {
         columns.push(&merged.figures);
         by_hour.extend(merged.by_hour.iter().map(|peak| peak.map(bigint)));
@@ -70,7 +68,8 @@ async fn put(tx: &mut Tx, rows: &[(ShapeDay, Merged)]) -> Result<(), StoreError>
         &columns.top_ids,
         &columns.top_peaks,
         &columns.top_ats,
-        &by_hour as _
+        &by_hour as _,
+        &active
     )
     .persistent(false)
     .execute(&mut **tx)
@@ -91,7 +90,7 @@ pub async fn read(
     let rows = sqlx::query!(
         r#"SELECT shape_id, day, peak, lower, upper, peak_at, peak_id, total::text AS "total!", identities,
                histogram_values, histogram_windows, top_ids, top_peaks, top_at,
-               by_hour AS "by_hour: Vec<Option<i64>>"
+               active_hours, by_hour AS "by_hour: Vec<Option<i64>>"
            FROM daily WHERE shape_id = ANY($1) AND day BETWEEN $2 AND $3 ORDER BY shape_id, day"#,
         shapes,
         from,
@@ -119,7 +118,8 @@ pub async fn read(
             for (slot, peak) in by_hour.iter_mut().zip(row.by_hour) {
                 *slot = peak.map(|peak| peak.max(0).cast_unsigned());
             }
-            Ok((row.shape_id, row.day, Merged { figures: record.figures()?, by_hour }))
+            let active_hours = row.active_hours.max(0).cast_unsigned();
+            Ok((row.shape_id, row.day, Merged { figures: record.figures()?, by_hour, active_hours }))
         })
         .collect()
 }

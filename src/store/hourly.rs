@@ -5,7 +5,7 @@ use super::{
     figures::{Columns, Ragged, Record},
 };
 use crate::{
-    fold::{Figures, HourRow, SeriesHour},
+    fold::{HourRow, SeriesHour},
     time::Hour,
 };
 
@@ -45,14 +45,11 @@ pub async fn put(tx: &mut Tx, rows: &[(i32, HourRow)]) -> Result<(), StoreError>
     Ok(())
 }
 
-/// One hour of one shape.
-pub type ShapeHour = (i32, Hour, Figures);
-
 /// The hours of some shapes in `[from, to)`, by shape and hour.
 ///
 /// # Errors
 /// The database failed.
-pub async fn read(tx: &mut Tx, shapes: &[i32], from: Hour, to: Hour) -> Result<Vec<ShapeHour>, StoreError> {
+pub async fn read(tx: &mut Tx, shapes: &[i32], from: Hour, to: Hour) -> Result<Vec<(i32, HourRow)>, StoreError> {
     let rows = sqlx::query!(
         r#"SELECT shape_id, hour, peak, lower, upper, peak_at, peak_id, total::text AS "total!", identities,
                histogram_values, histogram_windows, top_ids, top_peaks, top_at
@@ -79,7 +76,7 @@ pub async fn read(tx: &mut Tx, shapes: &[i32], from: Hour, to: Hour) -> Result<V
                 top_peaks: row.top_peaks,
                 top_at: row.top_at,
             };
-            Ok((row.shape_id, Hour::containing(row.hour), record.figures()?))
+            Ok((row.shape_id, HourRow { hour: Hour::containing(row.hour), figures: record.figures()? }))
         })
         .collect()
 }
