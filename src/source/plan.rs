@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     catalog::Source,
@@ -73,6 +73,11 @@ impl Plan {
     #[must_use]
     pub fn still_readable(&self, minute: Minute, source: &Source, finished: DateTime<Utc>) -> bool {
         minute < self.closed_before && minute.start() + source.ttl > finished
+    }
+
+    /// How far ahead of the plan's instant a minute starts.
+    pub(super) fn lead(&self, minute: Minute) -> TimeDelta {
+        minute.start() - self.now
     }
 
     /// What to do with a key of this minute that was met in Redis.
