@@ -254,3 +254,212 @@ fn label(labels: &mut Labels, scope: &str, id: i64, identity: &[u8]) {
         labels.entry(scope.to_owned()).or_default().insert(id, label);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        catalog::{Catalog, Constants, Secret},
+        source::{
+            fixture::{catalog, counters, hashes},
+            key::Parts,
+        },
+    };
+
+    const KEY: &str = "olp:m:send-otp:202503101205";
+
+    fn identities() -> Identities {
+        Identities::new(&Secret::new("0123456789abcdef".to_owned()))
+    }
+
+    fn target(catalog: &Catalog) -> Target<'_> {
+        Target {
+            catalog,
+            source: &catalog.sources[0],
+            environment: &catalog.environments[0],
+        }
+    }
+
+    fn found(target: Target<'_>, key: &str) -> FoundKey {
+        let captures = target.captures(key.as_bytes()).unwrap();
+        let (minute, minute_at) = captures.minute.clone().unwrap();
+        FoundKey {
+            raw: key.as_bytes().to_vec(),
+            minute,
+            minute_at,
+            parts: Parts::new(&captures, &target.catalog.scopes).unwrap(),
+        }
+    }
+
+    /// Reads one hash of the gateway's shape: its rows, rejects as (reason, count), labels.
+    fn gateway(fields: &[(&[u8], &[u8])]) -> (KeyRead, Vec<(String, u64)>, Labels) {
+        let catalog = catalog(vec![hashes(
+            "gateway",
+            "{env}m:{endpoint}:{minute}",
+            "{scope}:{identity}",
+        )]);
+        read(&catalog, KEY, fields)
+    }
+
+    fn read(
+        catalog: &Catalog,
+        key: &str,
+        fields: &[(&[u8], &[u8])],
+    ) -> (KeyRead, Vec<(String, u64)>, Labels) {
+        let target = target(catalog);
+        let (identities, key, mut labels) = (identities(), found(target, key), Labels::default());
+        let mut cells = Cells::new(target, &identities, &key, &mut labels);
+        for (field, count) in fields {
+            cells.field(field, count);
+        }
+        let mut rejects = Rejects::default();
+        let read = cells.finish(&mut rejects);
+        let rejects = rejects
+            .iter()
+            .map(|reject| (reject.reason, reject.count))
+            .collect();
+        (read, rejects, labels)
+    }
+
+    /// A row as text: name, then the counts of these identities.
+    fn row(read: &KeyRead, n: usize, identities_of: &[&str]) -> (String, Vec<i64>) {
+        let row = &read.rows[n];
+        let name = format!("{} {} {}", row.name.endpoint, row.name.scope, row.name.outcome);
+        let counts = identities_of.iter().map(|identity| {
+            let id = identities().id(&row.name.scope, identity.as_bytes());
+            row.ids.binary_search(&id).map_or(0, |at| row.counts[at])
+        });
+        (name, counts.collect())
+    }
+
+    #[test]
+    fn one_hash_gives_a_row_for_each_scope() {
+        let (read, rejects, labels) = gateway(&[
+            (b"usuario_id:7", b"3"),
+            (b"ip:10.0.0.1", b"2"),
+            (b"usuario_id:8", b"1"),
+            (b"escola_id:esc-1", b"4"),
+            (b"usuario_id:9", b"0"),
+        ]);
+        assert_eq!(read.minute.to_string(), "2025-03-10T12:05Z");
+        assert_eq!(
+            row(&read, 0, &["esc-1"]),
+            ("send-otp escola_id ".to_owned(), vec![4])
+        );
+        assert_eq!(row(&read, 1, &["10.0.0.1"]), ("send-otp ip ".to_owned(), vec![2]));
+        assert_eq!(
+            row(&read, 2, &["7", "8", "9"]),
+            ("send-otp usuario_id ".to_owned(), vec![3, 1, 0])
+        );
+        assert_eq!((read.rows.len(), rejects.len()), (3, 0));
+        // Only the public scope keeps its label.
+        let id = identities().id("escola_id", b"esc-1");
+        assert_eq!(
+            labels,
+            HashMap::from([("escola_id".to_owned(), HashMap::from([(id, "esc-1".to_owned())]))])
+        );
+    }
+
+    #[test]
+    fn spellings_of_one_identity_add_up() {
+        let most = i64::MAX.to_string();
+        let (read, ..) = gateway(&[
+            (b"ip:2001:db8::1", b"2"),
+            (b"ip:2001:0db8::2", b"3"),
+            (b"ip:10.0.0.1", most.as_bytes()),
+            (b"ip:::ffff:10.0.0.1", b"1"),
+        ]);
+        assert_eq!(row(&read, 0, &["2001:db8::/64", "10.0.0.1"]).1, [5, i64::MAX]);
+    }
+
+    #[test]
+    fn odd_cells_cost_only_themselves() {
+        let (read, rejects, _) = gateway(&[
+            (b"usuario_id:a", b"3.1"),
+            (b"usuario_id:b", b"2.5"),
+            (b"usuario_id:d", b"007"),
+            (b"usuario_id:\xff", b"6"),
+            (b"tenant:x", b"1"),
+            (b"\xc3(:x", b"1"),
+            (b"none", b"1"),
+        ]);
+        assert_eq!(row(&read, 0, &["d"]).1, [7]);
+        // Bytes that are no text are an identity like any other.
+        let odd = identities().id("usuario_id", b"\xff");
+        assert!(read.rows[0].ids.contains(&odd));
+        let expected = [
+            ("a field does not fit the field pattern", 1),
+            ("scope \"tenant\" is not declared", 1),
+            ("the count is not a whole number", 2),
+            ("the scope is not UTF-8", 1),
+        ];
+        assert_eq!(
+            rejects,
+            expected.map(|(reason, count)| (reason.to_owned(), count))
+        );
+    }
+
+    #[test]
+    fn what_the_field_lacks_comes_from_key_and_constants() {
+        let mut source = hashes(
+            "messaging",
+            "{env}wa:metrics:{identity}:{minute}",
+            "{endpoint}:{outcome}",
+        );
+        source.constants.scope = Some("escola_id".to_owned());
+        let catalog = catalog(vec![source]);
+        let key = "olp:wa:metrics:5511999990000:device2:202503101205";
+        let (read, ..) = read(
+            &catalog,
+            key,
+            &[(b"wasender:ok", b"4"), (b"twilio:error:429", b"2")],
+        );
+        let identity = ["5511999990000:device2"];
+        assert_eq!(
+            row(&read, 0, &identity),
+            ("twilio escola_id error:429".to_owned(), vec![2])
+        );
+        assert_eq!(
+            row(&read, 1, &identity),
+            ("wasender escola_id ok".to_owned(), vec![4])
+        );
+    }
+
+    #[test]
+    fn a_counter_is_one_sample() {
+        let constants = Constants {
+            scope: Some("escola_id".to_owned()),
+            ..Constants::default()
+        };
+        let catalog = catalog(vec![counters(
+            "portal",
+            "{env}metrics:{endpoint}:{identity}:{minute}",
+            constants,
+        )]);
+        let target = target(&catalog);
+        let (identities, mut labels) = (identities(), Labels::default());
+        let key = found(target, "olp:metrics:msg:esc:9:202503101205");
+        let mut cells = Cells::new(target, &identities, &key, &mut labels);
+        cells.counter(b"5");
+        let read = cells.finish(&mut Rejects::default());
+        assert_eq!(row(&read, 0, &["esc:9"]), ("msg escola_id ".to_owned(), vec![5]));
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_the_cells_does_not_matter(
+            cells in prop::collection::vec(("(ip|usuario_id|odd):(10[.]0[.]0[.]1|::ffff:10[.]0[.]0[.]1|[a-c])", "[0-9]{1,3}|x"), 0..40)
+                .prop_flat_map(|cells| (Just(cells.clone()), Just(cells).prop_shuffle()))
+        ) {
+            let bytes = |cells: &[(String, String)]| -> Vec<(Vec<u8>, Vec<u8>)> {
+                cells.iter().map(|(f, c)| (f.as_bytes().to_vec(), c.as_bytes().to_vec())).collect()
+            };
+            let read = |cells: &[(Vec<u8>, Vec<u8>)]| {
+                gateway(&cells.iter().map(|(f, c)| (f.as_slice(), c.as_slice())).collect::<Vec<_>>())
+            };
+            prop_assert_eq!(read(&bytes(&cells.0)), read(&bytes(&cells.1)));
+        }
+    }
+}

@@ -106,3 +106,50 @@ pub(super) fn undeclared(scope: &str) -> String {
         shortened(printable(scope.as_bytes()), 64)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::fixture::{catalog, hashes, pattern};
+
+    #[test]
+    fn only_keys_of_nobody_are_misfits() {
+        let mut gateway = hashes("gateway", "{env}m:{endpoint}:{minute}", "{scope}:{identity}");
+        gateway.find = Find::Index(pattern("{env}m:index:{minute}:all"));
+        let other = hashes("other", "{env}m:{endpoint}:{minute}:{_}", "{identity}");
+        let catalog = catalog(vec![gateway, other]);
+        let target = Target {
+            catalog: &catalog,
+            source: &catalog.sources[0],
+            environment: &catalog.environments[0],
+        };
+        let misfit = |key: &str| target.misfit(key.as_bytes());
+        assert_eq!(misfit("olp:m:index:202503101205:all"), None);
+        assert_eq!(misfit("olp:m:send-otp:202503101205:x"), None);
+        assert_eq!(misfit("olp-stg:m:send-otp:202503101205"), None);
+        assert_eq!(
+            misfit("olp:m:send-otp:20250310120").unwrap(),
+            "the minute is not 12 digits YYYYMMDDHHmm of a real UTC minute since 1970"
+        );
+        assert_eq!(misfit("olp:m:x").unwrap(), "it does not fit the key pattern");
+    }
+
+    #[test]
+    fn a_key_with_an_odd_name_is_refused() {
+        let scopes = [("ip".to_owned(), Scope::default())].into();
+        let refused = |endpoint: &[u8], scope: &[u8]| {
+            let captures = Captures {
+                endpoint: Some(endpoint),
+                scope: Some(scope),
+                ..Captures::default()
+            };
+            Parts::new(&captures, &scopes).err()
+        };
+        assert_eq!(refused(b"send-otp", b"ip"), None);
+        assert_eq!(refused(b"\xc3(", b"ip").unwrap(), "the endpoint is not UTF-8");
+        assert_eq!(
+            refused(b"x", b"i\\p").unwrap(),
+            "scope \"i\\\\p\" is not declared"
+        );
+    }
+}

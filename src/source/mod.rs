@@ -3,6 +3,8 @@
 mod cells;
 mod connect;
 mod find;
+#[cfg(test)]
+mod fixture;
 mod identity;
 mod key;
 mod plan;
