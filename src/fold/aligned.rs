@@ -1,6 +1,5 @@
 //! Windows aligned to the epoch or to local midnight.
 
-use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
 use crate::time::{Minute, Window, day_end, day_of, day_start};
@@ -31,8 +30,8 @@ impl Aligned {
             Window::LocalDay => {
                 let day = day_of(minute.start(), zone);
                 Self {
-                    start: first_from(day_start(day, zone)),
-                    end: first_from(day_end(day, zone)),
+                    start: Minute::containing(day_start(day, zone)),
+                    end: Minute::containing(day_end(day, zone)),
                 }
             }
         }
@@ -42,9 +41,4 @@ impl Aligned {
     pub(super) const fn last(self) -> Minute {
         self.end.plus(-1)
     }
-}
-
-/// The first minute that starts at or after an instant: a minute belongs to the day that holds its start.
-fn first_from(instant: DateTime<Utc>) -> Minute {
-    Minute::containing(instant + TimeDelta::seconds(59))
 }

@@ -48,7 +48,8 @@ impl Rules {
     }
 
     /// Whether windows are aligned, so that a count runs from a window's start.
-    const fn is_fixed(&self) -> bool {
+    #[must_use]
+    pub const fn is_fixed(&self) -> bool {
         matches!(self.window, Window::LocalDay) || matches!(self.algorithm, Algorithm::Fixed)
     }
 

@@ -3,9 +3,10 @@
 //! Every statement runs inside an explicit transaction and unnamed, so a transaction pooler may sit in front. Functions
 //! borrow the connection; the caller owns the transaction.
 
-pub mod aggregates;
 pub mod coverage;
 pub mod daily;
+mod figures;
+pub mod hourly;
 pub mod labels;
 pub mod migrate;
 pub mod minutes;
@@ -71,6 +72,18 @@ impl Store {
     pub async fn begin_write(&self, environment: &str) -> Result<Tx, StoreError> {
         let mut tx = self.begin().await?;
         Self::lock(&mut tx, environment).await?;
+        Ok(tx)
+    }
+
+    /// Begins a transaction that is the only writing one of several environments, given in the order of their names.
+    ///
+    /// # Errors
+    /// The database refused or could not be reached.
+    pub async fn begin_write_all(&self, environments: &[&str]) -> Result<Tx, StoreError> {
+        let mut tx = self.begin().await?;
+        for environment in environments {
+            Self::lock(&mut tx, environment).await?;
+        }
         Ok(tx)
     }
 

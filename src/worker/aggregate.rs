@@ -192,18 +192,20 @@ async fn fold(
     }
 
     let spans: Vec<Span> = spans.into_iter().map(|(series, span)| (series, span.start, span.end)).collect();
-    let mut rows = std::pin::pin!(minutes::read(tx, &spans));
-    while let Some(row) = rows.try_next().await? {
-        for index in by_series.get(&row.series_id).into_iter().flatten() {
-            let fold = &mut folds[*index];
-            if fold.needs.contains(&row.minute) {
-                fold.fold.add(row.minute, &row.ids, &row.counts);
+    {
+        let mut rows = std::pin::pin!(minutes::read(tx, &spans));
+        while let Some(row) = rows.try_next().await? {
+            for index in by_series.get(&row.series_id).into_iter().flatten() {
+                let fold = &mut folds[*index];
+                if fold.needs.contains(&row.minute) {
+                    fold.fold.add(row.minute, &row.ids, &row.counts);
+                }
             }
-        }
-        if let Some((hours, fold)) = series_folds.get_mut(&row.series_id)
-            && hours.contains(&row.minute.hour())
-        {
-            fold.add(row.minute, &row.ids, &row.counts);
+            if let Some((hours, fold)) = series_folds.get_mut(&row.series_id)
+                && hours.contains(&row.minute.hour())
+            {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
         }
     }
     put(tx, context.zone, folds, series_folds).await
