@@ -6,12 +6,15 @@ use chrono_tz::Tz;
 use super::{random::Random, session::PREFIX, traffic::Counters};
 use crate::time::{Minute, MinuteFormat};
 
+/// How many days of messages there are.
+pub(super) const DAYS: i64 = 2;
+
 /// Counts the messages that go out between 8 and 18 h; half past noon the provider refuses some, and the other
 /// provider takes them over.
 pub(super) fn count(counters: &mut Counters, now: DateTime<Utc>, zone: Tz) {
     let mut random = Random::new(2);
     let end = Minute::containing(now);
-    let start = Minute::containing(now - TimeDelta::days(2));
+    let start = Minute::containing(now - TimeDelta::days(DAYS));
     for minute in (start.index()..end.index()).map(Minute::from_index) {
         let local = minute.start().with_timezone(&zone);
         for account in ["conta-1", "conta-2"] {
