@@ -129,6 +129,17 @@ impl Limit {
 }
 
 impl Mode {
+    /// The word that the catalog has for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Observe => "observe",
+            Self::Block => "block",
+            Self::Watch => "watch",
+            Self::Exempt => "exempt",
+        }
+    }
+
     /// Whether it can do without a limit.
     const fn is_unlimited(self) -> bool {
         matches!(self, Self::Watch | Self::Exempt)

@@ -80,3 +80,10 @@ pub struct Catalog {
     /// Spans left out of calibration.
     pub ignored: Vec<Ignored>,
 }
+
+impl Catalog {
+    /// All limits with their groups, in file order.
+    pub fn limits(&self) -> impl Iterator<Item = (&Group, &Limit)> {
+        self.groups.iter().flat_map(|group| group.limits.iter().map(move |limit| (group, limit)))
+    }
+}

@@ -123,3 +123,15 @@ pub fn worth_retrying(error: &StoreError) -> bool {
         _ => false,
     }
 }
+
+/// An error in words that name the remedy.
+#[must_use]
+pub fn explain(error: &StoreError) -> String {
+    match error {
+        StoreError::PoolTimedOut => "no connection to Postgres could be had in time: check that it runs and is \
+             reachable, and that `max_connections` in [postgres] is enough"
+            .to_owned(),
+        StoreError::Io(error) => format!("the connection to Postgres broke ({error}): check that it runs"),
+        other => format!("Postgres: {other}"),
+    }
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
+use globset::GlobSet;
 
 use super::{
     Folga,
@@ -104,7 +105,7 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
     let mut tx = folga.store.begin_write(environment).await?;
     let pruned_before = settings::pruned_before(&mut tx).await?;
     let mut known = shapes::of_environment(&mut tx, environment).await?;
-    for (definition, shape) in &wanted.shapes {
+    for (definition, (shape, _)) in &wanted.shapes {
         if known.iter().all(|stored| stored.definition != *definition) {
             let reach = chrono::TimeDelta::minutes(shape.window.reach_minutes() + 1);
             let history_from = (pruned_before > DateTime::<Utc>::MIN_UTC)
@@ -139,7 +140,7 @@ pub async fn active_shapes(tx: &mut Tx, catalog: &Catalog, environment: &str) ->
 
 /// What the catalog wants of an environment.
 struct Wanted {
-    shapes: BTreeMap<String, Shape>,
+    shapes: BTreeMap<String, (Shape, GlobSet)>,
     limits: Vec<WantedLimit>,
 }
 
@@ -155,19 +156,17 @@ impl Wanted {
     fn of(catalog: &Catalog, environment: &str) -> Self {
         let mut wanted = Self { shapes: BTreeMap::new(), limits: Vec::new() };
         for (group, limit) in catalog.limits() {
-            if !limit.exists_in(environment) {
-                continue;
-            }
+            let Some(in_force) = limit.in_force(environment) else { continue };
             let shape = limit.shape(catalog.timezone);
-            let definition = shape.definition();
+            let definition = shape.fingerprint();
             wanted.limits.push(WantedLimit {
                 id: limit.id.clone(),
                 group: group.id.clone(),
                 definition: definition.clone(),
-                value: limit.value_in(environment).and_then(|value| i64::try_from(value).ok()),
-                mode: limit.mode_in(environment).to_string(),
+                value: in_force.value.and_then(|value| i64::try_from(value).ok()),
+                mode: in_force.mode.word().to_owned(),
             });
-            wanted.shapes.insert(definition, shape);
+            wanted.shapes.insert(definition, (shape, limit.globs.clone()));
         }
         wanted
     }
@@ -205,8 +204,8 @@ impl Wanted {
         known
             .into_iter()
             .filter_map(|stored| {
-                let shape = self.shapes.get(&stored.definition)?.clone();
-                Some(ActiveShape { stored, shape })
+                let (shape, endpoints) = self.shapes.get(&stored.definition)?.clone();
+                Some(ActiveShape { stored, shape, endpoints })
             })
             .collect()
     }
