@@ -17,7 +17,7 @@ use crate::{
         Catalog, Constants, Counts, Environment, Find, Group, HttpSettings, Ignored, Limit, Mode, Pattern,
         PerEnvironment, PostgresSettings, RedisSettings, Schedule, Scope, Secret, Source, SourceKind,
     },
-    fold::{Figures, Histogram, Merged, Peak, TopIdentity},
+    fold::{Figures, Histogram, HourRow, Merged, Peak, TopIdentity},
     time::{Algorithm, Hour, Minute, MinuteFormat, Window},
 };
 
@@ -160,21 +160,16 @@ fn figures() -> Figures {
 fn report(limits: Vec<Limit>, data: &[(&str, Figures)], now: &str) -> Report {
     let catalog = catalog(limits);
     let noon = minute("2025-03-10T12:00:00Z").hour();
-    let by_hour = |figures: &Figures| Merged::of_hours([figures], catalog.timezone).by_hour;
     let limits: HashMap<_, _> = data
         .iter()
         .map(|(id, figures)| {
-            let merged = Merged {
+            let row = HourRow {
+                hour: noon,
                 figures: figures.clone(),
-                by_hour: by_hour(figures),
             };
-            (
-                (*id).to_owned(),
-                LimitData {
-                    merged,
-                    history_from: None,
-                },
-            )
+            let merged = Merged::of_hours(&[row], catalog.timezone);
+            let history_from = None;
+            ((*id).to_owned(), LimitData { merged, history_from })
         })
         .collect();
     let gateway = Vouched {
