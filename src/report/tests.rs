@@ -10,7 +10,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::{LimitData, Period, Report, ReportInput, build, table};
+use super::{LimitData, LimitView, Period, Report, ReportInput, build, table};
 use crate::{
     calibration::Vouched,
     catalog::{
@@ -276,24 +276,19 @@ fn what_is_unknown_is_null_and_what_is_quiet_is_zero() {
         &[("burst", burst), ("watched", figures())],
         "2025-03-10T14:00:05Z",
     );
-    let json = serde_json::to_value(
-        &report.groups[0]
-            .limits
-            .iter()
-            .map(|limit| {
-                let by_hour = limit.by_hour.map(|by_hour| by_hour[9]);
-                (
-                    &limit.status,
-                    &limit.peak,
-                    limit.utilization,
-                    limit.would_block.is_some(),
-                    by_hour,
-                    limit.partial,
-                )
-            })
-            .collect::<Vec<_>>(),
-    )
-    .unwrap();
+    let seen = |limit: &LimitView| {
+        let would_block = limit.would_block.is_some();
+        let nine = limit.by_hour.map(|by_hour| by_hour[9]);
+        json!([
+            limit.status,
+            limit.peak,
+            limit.utilization,
+            would_block,
+            nine,
+            limit.partial
+        ])
+    };
+    let json: Vec<_> = report.groups[0].limits.iter().map(seen).collect();
     let bounds =
         |value: Option<u64>| json!({"value": value, "lower": 0, "upper": 0, "at": null, "identity": null});
     assert_eq!(json[0], json!(["ok", bounds(Some(0)), 0.0, true, 0, false]));
