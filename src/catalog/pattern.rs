@@ -49,7 +49,7 @@ impl Placeholder {
         Self::Ignored,
     ];
 
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Env => "env",
             Self::Endpoint => "endpoint",

@@ -1,5 +1,7 @@
 //! A throwaway Postgres.
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 
 use super::{account::Account, cluster::Cluster, folder::Folder};
@@ -12,7 +14,7 @@ const SETTINGS: &str = "fsync = off\nsynchronous_commit = off\nfull_page_writes 
 pub struct PrivatePostgres {
     cluster: Cluster,
     port: u16,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl PrivatePostgres {
@@ -28,7 +30,7 @@ impl PrivatePostgres {
         Ok(Self {
             cluster,
             port,
-            _folder: folder,
+            folder,
         })
     }
 
@@ -63,6 +65,12 @@ impl PrivatePostgres {
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         self.cluster.url(self.port, database)
+    }
+
+    /// The folder it lives in. Whatever else is put there, processes that work there included, ends with it.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Its port.

@@ -89,8 +89,8 @@ pub async fn put_series(tx: &mut Tx, rows: &[(i32, SeriesHour)]) -> Result<(), S
     let mut identities = Ragged::default();
     let (mut ids, mut totals, mut peaks, mut peak_minutes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (_, row) in rows {
-        identities.push(row.ids.len());
-        ids.extend_from_slice(&row.ids);
+        identities.push(row.identities.len());
+        ids.extend_from_slice(&row.identities);
         totals.extend_from_slice(&row.totals);
         peaks.extend_from_slice(&row.peaks);
         peak_minutes.extend_from_slice(&row.peak_minutes);

@@ -4,29 +4,26 @@ use std::collections::HashMap;
 
 use super::{StoreError, Tx};
 
-/// Keeps labels.
+/// Keeps labels, given by scope and identity.
 ///
 /// # Errors
 /// The database failed.
-pub async fn keep(tx: &mut Tx, labels: &HashMap<(String, i64), String>) -> Result<(), StoreError> {
-    if labels.is_empty() {
-        return Ok(());
+pub async fn keep(tx: &mut Tx, labels: &HashMap<String, HashMap<i64, String>>) -> Result<(), StoreError> {
+    for (scope, labels) in labels {
+        let (ids, texts): (Vec<i64>, Vec<String>) =
+            labels.iter().map(|(id, label)| (*id, label.clone())).unzip();
+        sqlx::query!(
+            "INSERT INTO labels (scope, id, label)
+             SELECT $1, id, label FROM unnest($2::bigint[], $3::text[]) AS new (id, label) ORDER BY id
+             ON CONFLICT DO NOTHING",
+            scope,
+            &ids,
+            &texts
+        )
+        .persistent(false)
+        .execute(&mut **tx)
+        .await?;
     }
-    let mut rows: Vec<_> = labels.iter().collect();
-    rows.sort_unstable();
-    let scopes: Vec<_> = rows.iter().map(|((scope, _), _)| scope.clone()).collect();
-    let ids: Vec<_> = rows.iter().map(|((_, id), _)| *id).collect();
-    let texts: Vec<_> = rows.iter().map(|(_, label)| (*label).clone()).collect();
-    sqlx::query!(
-        "INSERT INTO labels (scope, id, label) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])
-         ON CONFLICT DO NOTHING",
-        &scopes,
-        &ids,
-        &texts
-    )
-    .persistent(false)
-    .execute(&mut **tx)
-    .await?;
     Ok(())
 }
 

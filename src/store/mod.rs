@@ -3,9 +3,10 @@
 //! Every statement runs inside an explicit transaction and unnamed, so a transaction pooler may sit in front. Functions
 //! borrow the connection; the caller owns the transaction.
 
-pub mod aggregates;
 pub mod coverage;
 pub mod daily;
+mod figures;
+pub mod hourly;
 pub mod labels;
 pub mod migrate;
 pub mod minutes;
@@ -74,6 +75,18 @@ impl Store {
         Ok(tx)
     }
 
+    /// Begins a transaction that is the only writing one of several environments, given in the order of their names.
+    ///
+    /// # Errors
+    /// The database refused or could not be reached.
+    pub async fn begin_write_all(&self, environments: &[&str]) -> Result<Tx, StoreError> {
+        let mut tx = self.begin().await?;
+        for environment in environments {
+            Self::lock(&mut tx, environment).await?;
+        }
+        Ok(tx)
+    }
+
     async fn lock(tx: &mut Tx, environment: &str) -> Result<(), StoreError> {
         sqlx::query!("SELECT pg_advisory_xact_lock(hashtextextended('folga ' || $1, 0))", environment)
             .fetch_one(&mut **tx)
@@ -108,5 +121,17 @@ pub fn worth_retrying(error: &StoreError) -> bool {
             error.code().is_some_and(|code| matches!(&*code, "40001" | "40P01" | "57P01"))
         }
         _ => false,
+    }
+}
+
+/// An error in words that name the remedy.
+#[must_use]
+pub fn explain(error: &StoreError) -> String {
+    match error {
+        StoreError::PoolTimedOut => "no connection to Postgres could be had in time: check that it runs and is \
+             reachable, and that `max_connections` in [postgres] is enough"
+            .to_owned(),
+        StoreError::Io(error) => format!("the connection to Postgres broke ({error}): check that it runs"),
+        other => format!("Postgres: {other}"),
     }
 }

@@ -76,10 +76,7 @@ pub async fn drop_minutes(
     environments: &[&str],
     before: DateTime<Utc>,
 ) -> Result<u64, StoreError> {
-    let mut tx = store.begin().await?;
-    for environment in environments {
-        Store::lock(&mut tx, environment).await?;
-    }
+    let mut tx = store.begin_write_all(environments).await?;
     settings::set_pruned_before(&mut tx, before).await?;
     tx.commit().await?;
     Ok(in_batches!(store, "minute_counts", "minute", before))

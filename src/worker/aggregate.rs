@@ -7,6 +7,7 @@ use std::{
 
 use chrono_tz::Tz;
 use futures_util::TryStreamExt;
+use globset::GlobSet;
 
 use crate::{
     catalog::Shape,
@@ -27,6 +28,17 @@ pub struct ActiveShape {
     pub stored: StoredShape,
     /// What it counts.
     pub shape: Shape,
+    /// Its endpoints, compiled.
+    pub endpoints: GlobSet,
+}
+
+impl ActiveShape {
+    fn counts(&self, series: &Series) -> bool {
+        self.shape.sources.contains(&series.source)
+            && self.shape.scope == series.scope
+            && self.shape.outcomes.as_ref().is_none_or(|outcomes| outcomes.contains(&series.outcome))
+            && self.endpoints.is_match(&series.endpoint)
+    }
 }
 
 /// Everything a fold has to know besides the minute store.
@@ -57,10 +69,8 @@ impl FoldContext<'_> {
         shape.folded_before.map_or(self.closed_before, |folded| self.closed_before.max(Minute::containing(folded)))
     }
 
-    fn series_of(&self, shape: &Shape) -> impl Iterator<Item = &Series> {
-        self.series
-            .iter()
-            .filter(|series| shape.counts(&series.source, &series.endpoint, &series.scope, &series.outcome))
+    fn series_of(&self, active: &ActiveShape) -> impl Iterator<Item = &Series> {
+        self.series.iter().filter(|series| active.counts(series))
     }
 
     /// The last hour that a changed minute can show in: windows reach over hours and days.
@@ -77,14 +87,14 @@ impl FoldContext<'_> {
         let mut touched = Vec::new();
         for (index, active) in self.shapes.iter().enumerate() {
             let minutes: BTreeSet<Minute> =
-                self.series_of(&active.shape).filter_map(|series| changed.get(&series.id)).flatten().copied().collect();
+                self.series_of(active).filter_map(|series| changed.get(&series.id)).flatten().copied().collect();
             let mut hours: Vec<Range<Hour>> = minutes
                 .iter()
                 .map(|minute| minute.hour()..self.last_hour(&active.shape, *minute).next().min(end))
                 .collect();
             if let Some(folded) = active.stored.folded_before
                 && active.shape.sources.iter().any(|own| own == source)
-                && self.series_of(&active.shape).next().is_some()
+                && self.series_of(active).next().is_some()
             {
                 hours.push(Hour::containing(folded)..end);
             }
@@ -140,7 +150,7 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
             continue;
         }
         born.push(active.stored.id);
-        let series: Vec<_> = context.series_of(&active.shape).map(|series| series.id).collect();
+        let series: Vec<_> = context.series_of(active).map(|series| series.id).collect();
         if let Some(first) = minutes::first(tx, &series).await? {
             let known = active.stored.history_from.map_or(first.hour(), Hour::containing);
             let hours = first.hour().max(known)..context.closed_before.plus(-1).hour().next();
@@ -176,7 +186,7 @@ async fn fold(
         let rules = context.rules(&active.shape);
         let fold = Fold::new(rules, hours.start, hours.end, context.closed_before(&active.stored));
         let needs = fold.needs_from()..hours.end.first_minute();
-        for series in context.series_of(&active.shape) {
+        for series in context.series_of(active) {
             by_series.entry(series.id).or_default().push(folds.len());
             need(series.id, &needs);
         }
@@ -192,18 +202,20 @@ async fn fold(
     }
 
     let spans: Vec<Span> = spans.into_iter().map(|(series, span)| (series, span.start, span.end)).collect();
-    let mut rows = std::pin::pin!(minutes::read(tx, &spans));
-    while let Some(row) = rows.try_next().await? {
-        for index in by_series.get(&row.series_id).into_iter().flatten() {
-            let fold = &mut folds[*index];
-            if fold.needs.contains(&row.minute) {
-                fold.fold.add(row.minute, &row.ids, &row.counts);
+    {
+        let mut rows = std::pin::pin!(minutes::read(tx, &spans));
+        while let Some(row) = rows.try_next().await? {
+            for index in by_series.get(&row.series_id).into_iter().flatten() {
+                let fold = &mut folds[*index];
+                if fold.needs.contains(&row.minute) {
+                    fold.fold.add(row.minute, &row.ids, &row.counts);
+                }
             }
-        }
-        if let Some((hours, fold)) = series_folds.get_mut(&row.series_id)
-            && hours.contains(&row.minute.hour())
-        {
-            fold.add(row.minute, &row.ids, &row.counts);
+            if let Some((hours, fold)) = series_folds.get_mut(&row.series_id)
+                && hours.contains(&row.minute.hour())
+            {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
         }
     }
     put(tx, context.zone, folds, series_folds).await
