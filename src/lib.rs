@@ -8,6 +8,7 @@
 pub mod calibration;
 pub mod catalog;
 pub mod clock;
+pub mod demo;
 pub mod fold;
 pub mod report;
 pub mod servers;
