@@ -124,6 +124,7 @@ CREATE TABLE daily (
     top_ids bigint[] NOT NULL,
     top_peaks bigint[] NOT NULL,
     top_at timestamptz[] NOT NULL,
+    active_hours integer NOT NULL, -- hours with samples
     by_hour bigint[] NOT NULL, -- largest peak by local hour, 24 entries
     PRIMARY KEY (shape_id, day)
 );

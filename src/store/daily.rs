@@ -43,6 +43,7 @@ async fn put(tx: &mut Tx, rows: &[(ShapeDay, Merged)]) -> Result<(), StoreError>
     let shapes: Vec<_> = rows.iter().map(|((shape, _), _)| *shape).collect();
     let days: Vec<_> = rows.iter().map(|((_, day), _)| *day).collect();
     let mut by_hour = Vec::with_capacity(rows.len() * 24);
+    let active: Vec<_> = rows.iter().map(|(_, merged)| merged.active_hours.cast_signed()).collect();
     for (_, merged) in rows {
         columns.push(&merged.figures);
         by_hour.extend(merged.by_hour.iter().map(|peak| peak.map(bigint)));
@@ -67,7 +68,8 @@ async fn put(tx: &mut Tx, rows: &[(ShapeDay, Merged)]) -> Result<(), StoreError>
         &columns.top_ids,
         &columns.top_peaks,
         &columns.top_ats,
-        &by_hour as _
+        &by_hour as _,
+        &active
     )
     .persistent(false)
     .execute(&mut **tx)
@@ -88,7 +90,7 @@ pub async fn read(
     let rows = sqlx::query!(
         r#"SELECT shape_id, day, peak, lower, upper, peak_at, peak_id, total::text AS "total!", identities,
                histogram_values, histogram_windows, top_ids, top_peaks, top_at,
-               by_hour AS "by_hour: Vec<Option<i64>>"
+               active_hours, by_hour AS "by_hour: Vec<Option<i64>>"
            FROM daily WHERE shape_id = ANY($1) AND day BETWEEN $2 AND $3 ORDER BY shape_id, day"#,
         shapes,
         from,
@@ -116,7 +118,8 @@ pub async fn read(
             for (slot, peak) in by_hour.iter_mut().zip(row.by_hour) {
                 *slot = peak.map(|peak| peak.max(0).cast_unsigned());
             }
-            Ok((row.shape_id, row.day, Merged { figures: record.figures()?, by_hour }))
+            let active_hours = row.active_hours.max(0).cast_unsigned();
+            Ok((row.shape_id, row.day, Merged { figures: record.figures()?, by_hour, active_hours }))
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 -- end; every row has 24 of the peaks by local hour ($19).
 INSERT INTO daily (
     shape_id, day, peak, lower, upper, peak_at, peak_id, total, identities,
-    histogram_values, histogram_windows, top_ids, top_peaks, top_at, by_hour
+    histogram_values, histogram_windows, top_ids, top_peaks, top_at, by_hour, active_hours
 )
 SELECT
     shape_id, day, peak, lower, upper, peak_at, peak_id, total::numeric, identities,
@@ -12,12 +12,15 @@ SELECT
     ($16::bigint[])[top_first : top_first + top - 1],
     ($17::bigint[])[top_first : top_first + top - 1],
     ($18::timestamptz[])[top_first : top_first + top - 1],
-    ($19::bigint[])[place * 24 - 23 : place * 24]
+    ($19::bigint[])[place * 24 - 23 : place * 24],
+    active_hours
 FROM unnest(
     $1::integer[], $2::date[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::bigint[],
-    $8::text[], $9::bigint[], $10::integer[], $11::integer[], $14::integer[], $15::integer[]
+    $8::text[], $9::bigint[], $10::integer[], $11::integer[], $14::integer[], $15::integer[],
+    $20::integer[]
 ) WITH ORDINALITY AS incoming (
-    shape_id, day, peak, lower, upper, peak_at, peak_id, total, identities, bars_first, bars, top_first, top, place
+    shape_id, day, peak, lower, upper, peak_at, peak_id, total, identities, bars_first, bars, top_first, top,
+    active_hours, place
 )
 ORDER BY shape_id, day
 ON CONFLICT (shape_id, day) DO UPDATE SET
@@ -33,4 +36,5 @@ ON CONFLICT (shape_id, day) DO UPDATE SET
     top_ids = excluded.top_ids,
     top_peaks = excluded.top_peaks,
     top_at = excluded.top_at,
-    by_hour = excluded.by_hour
+    by_hour = excluded.by_hour,
+    active_hours = excluded.active_hours

@@ -155,15 +155,17 @@ impl Wanted {
     fn of(catalog: &Catalog, environment: &str) -> Self {
         let mut wanted = Self { shapes: BTreeMap::new(), limits: Vec::new() };
         for (group, limit) in catalog.limits() {
-            let Some(in_force) = limit.in_force(environment) else { continue };
+            if !limit.exists_in(environment) {
+                continue;
+            }
             let shape = limit.shape(catalog.timezone);
             let definition = shape.definition();
             wanted.limits.push(WantedLimit {
                 id: limit.id.clone(),
                 group: group.id.clone(),
                 definition: definition.clone(),
-                value: in_force.value.and_then(|value| i64::try_from(value).ok()),
-                mode: in_force.mode.to_string(),
+                value: limit.value_in(environment).and_then(|value| i64::try_from(value).ok()),
+                mode: limit.mode_in(environment).to_string(),
             });
             wanted.shapes.insert(definition, shape);
         }
