@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::Timelike;
 use chrono_tz::Tz;
 
 use crate::time::{Hour, Minute, day_of, day_start};
@@ -57,11 +58,10 @@ impl Vouched {
     /// The hours of the day, in local time, that have a covered minute in the hours of `[from, to)`.
     #[must_use]
     pub fn hours_of_day(&self, from: Hour, to: Hour, zone: Tz) -> [bool; 24] {
-        use chrono::Timelike;
         let mut seen = [false; 24];
         for (hour, mask) in self.hours(from.first_minute(), to.first_minute()) {
             // An hour of UTC lies in two local hours at most: its first and its last covered minute tell them.
-            for bit in [mask.trailing_zeros(), 63 - mask.leading_zeros()] {
+            for bit in [mask.trailing_zeros(), mask.ilog2()] {
                 let minute = hour.first_minute().plus(bit.into());
                 seen[minute.start().with_timezone(&zone).hour() as usize] = true;
             }

@@ -1,14 +1,13 @@
 //! Limits, in groups.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use toml::{Spanned, de::DeValue};
 
 use crate::time::{Algorithm, Window};
 
 use super::{
-    Environment, Find, Placeholder, Refusal, Source,
+    Environment, Find, Globs, Placeholder, Refusal, Source,
     environments::{Names, declare, known},
     problem::{Located, Place, Problems},
     section::{FromValue, Section, text_as},
@@ -35,8 +34,6 @@ pub struct Limit {
     pub sources: Vec<String>,
     /// Endpoint names or globs, in file order.
     pub endpoints: Vec<String>,
-    /// The same, compiled.
-    pub globs: GlobSet,
     /// What an identity is.
     pub scope: String,
     /// The largest allowed count in one window, where the environment has one.
@@ -94,15 +91,6 @@ pub enum Mode {
     Exempt,
 }
 
-/// What holds for a limit in an environment where it exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InForce {
-    /// What it does.
-    pub mode: Mode,
-    /// The largest allowed count; always there for `observe` and `block`.
-    pub value: Option<u64>,
-}
-
 /// The smallest count that reaches the alert percentage of a limit: ⌈limit × percent / 100⌉.
 #[must_use]
 pub fn alert_at(limit: u64, percent: u32) -> u64 {
@@ -111,35 +99,44 @@ pub fn alert_at(limit: u64, percent: u32) -> u64 {
 }
 
 impl Limit {
-    /// Whether it counts an endpoint.
+    /// Whether it exists in an environment: it has a value there, or a mode that needs none, and a source.
     #[must_use]
-    pub fn matches_endpoint(&self, endpoint: &str) -> bool {
-        self.globs.is_match(endpoint)
+    pub fn exists_in(&self, environment: &str) -> bool {
+        self.mode.get(environment).is_some()
     }
 
-    /// What holds in an environment; nothing where the limit does not exist there, because it has neither a value nor
-    /// a mode that needs none, or because none of its sources exists there.
+    /// What it does in an environment.
     #[must_use]
-    pub fn in_force(&self, environment: &str) -> Option<InForce> {
-        Some(InForce {
-            mode: self.mode.get(environment)?,
-            value: self.value.get(environment),
-        })
+    pub fn mode_in(&self, environment: &str) -> Mode {
+        self.mode.get(environment).unwrap_or_default()
+    }
+
+    /// Its value in an environment; always there for `observe` and `block` where it exists.
+    #[must_use]
+    pub fn value_in(&self, environment: &str) -> Option<u64> {
+        self.value.get(environment)
+    }
+}
+
+/// The words of the modes.
+const MODES: [(&str, Mode); 4] = [
+    ("observe", Mode::Observe),
+    ("block", Mode::Block),
+    ("watch", Mode::Watch),
+    ("exempt", Mode::Exempt),
+];
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = MODES
+            .iter()
+            .find(|(_, mode)| mode == self)
+            .map_or("", |(word, _)| word);
+        f.write_str(word)
     }
 }
 
 impl Mode {
-    /// The word that the catalog has for it.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Observe => "observe",
-            Self::Block => "block",
-            Self::Watch => "watch",
-            Self::Exempt => "exempt",
-        }
-    }
-
     /// Whether it can do without a limit.
     const fn is_unlimited(self) -> bool {
         matches!(self, Self::Watch | Self::Exempt)
@@ -148,13 +145,7 @@ impl Mode {
 
 impl FromValue for Mode {
     fn from_value(value: Spanned<DeValue<'_>>, problems: &mut Problems) -> Option<Self> {
-        let words = [
-            ("observe", Self::Observe),
-            ("block", Self::Block),
-            ("watch", Self::Watch),
-            ("exempt", Self::Exempt),
-        ];
-        text_as(&value, "\"observe\"", problems, |text| word(text, "mode", &words))
+        text_as(&value, "\"observe\"", problems, |text| word(text, "mode", &MODES))
     }
 }
 
@@ -176,45 +167,20 @@ impl FromValue for Id {
     }
 }
 
-/// Names or globs, compiled.
-struct Endpoints {
-    texts: Vec<String>,
-    globs: GlobSet,
-}
-
-impl FromValue for Endpoints {
+/// Each is compiled by itself first, so that a bad one is told with its own place.
+impl FromValue for Globs {
     fn from_value(value: Spanned<DeValue<'_>>, problems: &mut Problems) -> Option<Self> {
+        let place = Place::Span(value.span());
         let list = Vec::<Located<String>>::from_value(value, problems)?;
-        let mut set = GlobSetBuilder::new();
+        let mut sound = true;
         for name in &list {
-            // Endpoints are names and no paths: a star takes any character.
-            match GlobBuilder::new(&name.value).literal_separator(false).build() {
-                Ok(glob) => {
-                    set.add(glob);
-                }
-                Err(error) => {
-                    let what = format!("`{}` is no glob: {}", name.value, error.kind());
-                    problems.add(
-                        &name.place,
-                        what,
-                        "write an exact name, or * and ? for what differs",
-                    );
-                }
+            if let Err(refusal) = Self::new(vec![name.value.clone()]) {
+                problems.refused(&name.place, refusal);
+                sound = false;
             }
         }
-        let texts = list.iter().map(|name| name.value.clone()).collect();
-        match set.build() {
-            Ok(globs) => Some(Self { texts, globs }),
-            Err(error) => {
-                let place = list.first().map_or(Place::File, |name| name.place.clone());
-                problems.add(
-                    &place,
-                    format!("the globs are too large: {error}"),
-                    "write fewer or shorter ones",
-                );
-                None
-            }
-        }
+        let all = sound.then(|| Self::new(list.into_iter().map(|name| name.value).collect()))?;
+        all.map_err(|refusal| problems.refused(&place, refusal)).ok()
     }
 }
 
@@ -259,7 +225,7 @@ fn read_limit(
 ) -> Option<Limit> {
     let id = section.required::<Id>("id", "\"send-otp.usuario\"", problems);
     let sources = section.optional::<OneOrMore>("source", problems);
-    let endpoints = section.required::<Endpoints>("endpoints", "[\"send-otp\"]", problems);
+    let endpoints = section.required::<Globs>("endpoints", "[\"send-otp\"]", problems);
     let scope = section.required::<String>("scope", "\"ip\"", problems);
     let value = section.optional::<OneOrEach<u64>>("limit", problems);
     let mode = section.optional::<OneOrEach<Mode>>("mode", problems);
@@ -342,8 +308,7 @@ fn read_limit(
     Some(Limit {
         id: id?.value.0,
         sources,
-        endpoints: endpoints.texts,
-        globs: endpoints.globs,
+        endpoints: endpoints.into(),
         scope: scope.value,
         value: PerEnvironment::Each(value),
         window: window?,
@@ -404,7 +369,7 @@ fn check_algorithm(
 
 /// What a limit wants of a source.
 struct Wanted<'a> {
-    endpoints: &'a Endpoints,
+    endpoints: &'a Globs,
     scope: &'a str,
     outcomes: Option<&'a [String]>,
 }
@@ -412,7 +377,7 @@ struct Wanted<'a> {
 impl Wanted<'_> {
     /// Why a source can't feed the limit, if it can't.
     fn unmet_by(&self, source: &Source) -> Option<String> {
-        let matches = |name: &String| self.endpoints.globs.is_match(name);
+        let matches = |name: &String| self.endpoints.matches(name);
         let constants = &source.constants;
         if constants.scope.as_ref().is_some_and(|scope| scope != self.scope) {
             return Some(format!("it has no scope `{}`", self.scope));

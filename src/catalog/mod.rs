@@ -5,6 +5,7 @@
 
 mod durations;
 mod environments;
+mod globs;
 mod limits;
 mod mask;
 mod overrides;
@@ -29,7 +30,8 @@ use chrono::TimeDelta;
 use chrono_tz::Tz;
 
 pub use environments::{Environment, Ignored, Scope};
-pub use limits::{Group, InForce, Limit, Mode, PerEnvironment, alert_at};
+pub use globs::Globs;
+pub use limits::{Group, Limit, Mode, PerEnvironment, alert_at};
 pub use overrides::variable;
 pub use pattern::{Captures, Pattern, Placeholder};
 pub use problem::CatalogError;
@@ -84,6 +86,8 @@ pub struct Catalog {
 impl Catalog {
     /// All limits with their groups, in file order.
     pub fn limits(&self) -> impl Iterator<Item = (&Group, &Limit)> {
-        self.groups.iter().flat_map(|group| group.limits.iter().map(move |limit| (group, limit)))
+        self.groups
+            .iter()
+            .flat_map(|group| group.limits.iter().map(move |limit| (group, limit)))
     }
 }

@@ -188,9 +188,9 @@ fn check_minute_retention(catalog: &Catalog, given: Option<Located<TimeDelta>>, 
         .map(|source| source.ttl)
         .max()
         .unwrap_or_default();
-    let limits = catalog.groups.iter().flat_map(|group| &group.limits);
-    let reach = limits
-        .map(|limit| limit.window.reach_minutes())
+    let reach = catalog
+        .limits()
+        .map(|(_, limit)| limit.window.reach_minutes())
         .max()
         .unwrap_or_default();
     let least = ttl + TimeDelta::minutes(reach) + TimeDelta::hours(2);

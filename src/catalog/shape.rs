@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::{Algorithm, Window};
 
-use super::Limit;
+use super::{Globs, Limit};
 
 /// What aggregates are kept by: limits of one shape have one history, whatever their values, ids and names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Shape {
     /// Endpoint names or globs, sorted, each once.
-    pub endpoints: Vec<String>,
+    pub endpoints: Globs,
     /// What an identity is.
     pub scope: String,
     /// The window.
@@ -35,14 +35,30 @@ impl Shape {
         clippy::missing_panics_doc,
         reason = "texts, lists and words always have JSON"
     )]
-    pub fn fingerprint(&self) -> String {
+    pub fn definition(&self) -> String {
         serde_json::to_string(self).expect("texts, lists and words always have JSON")
+    }
+
+    /// Whether it counts what a source tells of an endpoint, a scope and an outcome, empty where there is none.
+    #[must_use]
+    pub fn counts(&self, source: &str, endpoint: &str, scope: &str, outcome: &str) -> bool {
+        self.scope == scope
+            && self.sources.iter().any(|own| own == source)
+            && self
+                .outcomes
+                .as_ref()
+                .is_none_or(|own| own.iter().any(|own| own == outcome))
+            && self.endpoints.matches(endpoint)
     }
 }
 
 impl Limit {
     /// The shape of the limit, in a catalog of this zone.
     #[must_use]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "a limit that was read has globs that compile"
+    )]
     pub fn shape(&self, zone: Tz) -> Shape {
         let sorted = |texts: &[String]| {
             let mut texts = texts.to_vec();
@@ -51,7 +67,8 @@ impl Limit {
             texts
         };
         Shape {
-            endpoints: sorted(&self.endpoints),
+            endpoints: Globs::new(sorted(&self.endpoints))
+                .expect("a limit that was read has globs that compile"),
             scope: self.scope.clone(),
             window: self.window,
             algorithm: self.algorithm,

@@ -7,6 +7,13 @@ use crate::time::{Algorithm, MinuteFormat, Window};
 
 mod refusals;
 
+/// Mode and value of a limit in an environment where it exists.
+fn in_force(limit: &Limit, environment: &str) -> Option<(Mode, Option<u64>)> {
+    limit
+        .exists_in(environment)
+        .then(|| (limit.mode_in(environment), limit.value_in(environment)))
+}
+
 /// A small catalog: two environments, one source of each kind, one limit.
 const SMALL: &str = r#"
 [[environment]]
@@ -79,26 +86,14 @@ fn the_shipped_catalog_is_sound() {
     let limits: Vec<usize> = catalog.groups.iter().map(|group| group.limits.len()).collect();
     assert_eq!(limits, [4, 5, 6, 9, 1, 1]);
     let send_otp = &catalog.groups[0].limits[0];
-    assert_eq!(
-        send_otp.in_force("staging"),
-        Some(InForce {
-            mode: Mode::Block,
-            value: Some(5)
-        })
-    );
-    assert_eq!(
-        send_otp.in_force("dev"),
-        Some(InForce {
-            mode: Mode::Observe,
-            value: Some(5)
-        })
-    );
+    assert_eq!(in_force(send_otp, "staging"), Some((Mode::Block, Some(5))));
+    assert_eq!(in_force(send_otp, "dev"), Some((Mode::Observe, Some(5))));
     let quota = &catalog.groups[5].limits[0];
     assert_eq!(
         (quota.window, quota.algorithm),
         (Window::LocalDay, Algorithm::Fixed)
     );
-    assert_eq!(quota.in_force("dev"), None, "messaging does not exist there");
+    assert_eq!(in_force(quota, "dev"), None, "messaging does not exist there");
 }
 
 #[test]
@@ -156,14 +151,8 @@ fn what_is_left_out_has_its_default() {
         (limit.window, limit.algorithm),
         (Window::Minutes(60), Algorithm::Anchored)
     );
-    assert_eq!(
-        limit.in_force("prod"),
-        Some(InForce {
-            mode: Mode::Observe,
-            value: Some(30)
-        })
-    );
-    assert_eq!(limit.in_force("nowhere"), None);
+    assert_eq!(in_force(&limit, "prod"), Some((Mode::Observe, Some(30))));
+    assert_eq!(in_force(&limit, "nowhere"), None);
 }
 
 #[test]
@@ -217,50 +206,27 @@ fn loopback_may_be_served_without_a_token() {
 #[test]
 fn a_limit_exists_where_it_has_a_value_or_needs_none() {
     let limit = only_limit(&SMALL.replace("limit = 30", "limit = { prod = 5 }"));
-    assert_eq!(
-        limit.in_force("prod"),
-        Some(InForce {
-            mode: Mode::Observe,
-            value: Some(5)
-        })
-    );
-    assert_eq!(limit.in_force("staging"), None);
+    assert_eq!(in_force(&limit, "prod"), Some((Mode::Observe, Some(5))));
+    assert_eq!(in_force(&limit, "staging"), None);
 
     let watch = "limit = { prod = 5 }\nmode = { prod = \"block\", staging = \"watch\" }\nwatch_alert = 9";
     let limit = only_limit(&SMALL.replace("limit = 30", watch));
-    assert_eq!(
-        limit.in_force("prod"),
-        Some(InForce {
-            mode: Mode::Block,
-            value: Some(5)
-        })
-    );
-    assert_eq!(
-        limit.in_force("staging"),
-        Some(InForce {
-            mode: Mode::Watch,
-            value: None
-        })
-    );
+    assert_eq!(in_force(&limit, "prod"), Some((Mode::Block, Some(5))));
+    assert_eq!(in_force(&limit, "staging"), Some((Mode::Watch, None)));
     assert_eq!(limit.watch_alert, Some(9));
 
     let exempt = SMALL.replace("limit = 30\nwindow = \"60m\"", "mode = \"exempt\"");
     let limit = only_limit(&exempt);
-    assert_eq!(
-        limit.in_force("staging"),
-        Some(InForce {
-            mode: Mode::Exempt,
-            value: None
-        })
-    );
+    assert_eq!(in_force(&limit, "staging"), Some((Mode::Exempt, None)));
     assert_eq!(limit.window, Window::Minutes(1));
 }
 
 #[test]
 fn globs_take_any_character() {
-    let limit = only_limit(SMALL);
-    assert!(limit.matches_endpoint("login") && limit.matches_endpoint("v1/messages:send/x"));
-    assert!(!limit.matches_endpoint("login2") && !limit.matches_endpoint("v2/a"));
+    let shape = only_limit(SMALL).shape(Tz::UTC);
+    let counts = |endpoint: &str| shape.counts("gateway", endpoint, "ip", "");
+    assert!(counts("login") && counts("v1/messages:send/x"));
+    assert!(!counts("login2") && !counts("v2/a"));
 }
 
 #[test]
@@ -269,13 +235,10 @@ fn a_shape_is_what_decides_the_counts() {
     let shape = |text: &str| only_limit(text).shape(zone);
     let small = shape(SMALL);
     assert_eq!(
-        small.fingerprint(),
+        small.definition(),
         r#"{"endpoints":["login","v1/*"],"scope":"ip","window":"1h","algorithm":"anchored","sources":["gateway"],"outcomes":null,"shared":false,"zone":null}"#
     );
-    assert_eq!(
-        serde_json::from_str::<Shape>(&small.fingerprint()).unwrap(),
-        small
-    );
+    assert_eq!(serde_json::from_str::<Shape>(&small.definition()).unwrap(), small);
     for same in [
         ("limit = 30", "limit = 31\nmode = \"block\""),
         ("login.ip", "other"),
@@ -296,6 +259,19 @@ fn a_shape_is_what_decides_the_counts() {
     let day = shape(&SMALL.replace("60m", "1d"));
     assert_eq!(day.zone.as_deref(), Some("America/Sao_Paulo"));
     assert_ne!(day, only_limit(&SMALL.replace("60m", "1d")).shape(Tz::UTC));
+}
+
+#[test]
+fn a_shape_counts_its_own_sources_scope_and_outcomes() {
+    let shape = only_limit(SMALL).shape(Tz::UTC);
+    assert!(shape.counts("gateway", "login", "ip", "") && shape.counts("gateway", "login", "ip", "ok"));
+    assert!(!shape.counts("plain", "login", "ip", "") && !shape.counts("gateway", "login", "tenant", ""));
+    let some = Shape {
+        outcomes: Some(vec!["ok".to_owned()]),
+        ..shape
+    };
+    assert!(some.counts("gateway", "login", "ip", "ok"));
+    assert!(!some.counts("gateway", "login", "ip", "failure") && !some.counts("gateway", "login", "ip", ""));
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl FromValue for u32 {
 impl FromValue for TimeDelta {
     fn from_value(value: Spanned<DeValue<'_>>, problems: &mut Problems) -> Option<Self> {
         text_as(
-            value,
+            &value,
             "\"15m\", a number and a unit in quotes",
             problems,
             duration,
@@ -135,7 +135,7 @@ impl FromValue for Pattern {
 impl FromValue for Window {
     fn from_value(value: Spanned<DeValue<'_>>, problems: &mut Problems) -> Option<Self> {
         text_as(
-            value,
+            &value,
             "\"15m\", a number and a unit in quotes",
             problems,
             |text| {

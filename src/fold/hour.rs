@@ -35,14 +35,18 @@ impl HourFold {
         }
     }
 
-    /// Takes what an identity's window held at a minute, and at most could have held.
-    pub(super) fn offer(&mut self, identity: i64, at: Minute, value: u64, upper: u64) {
-        self.upper = self.upper.max(upper);
+    /// Takes what an identity's window held at a minute.
+    pub(super) fn offer(&mut self, identity: i64, at: Minute, value: u64) {
         self.top.offer(TopIdentity {
             identity,
             peak: value,
             at,
         });
+    }
+
+    /// Takes what a window at most could have held.
+    pub(super) fn raise_upper(&mut self, upper: u64) {
+        self.upper = self.upper.max(upper);
     }
 
     pub(super) fn finish(self, rules: &Rules) -> HourRow {

@@ -15,10 +15,6 @@ pub(super) struct State {
     pub(super) last: Minute,
     /// What its window holds. Wide, so that what went in can be taken out again whatever its size.
     pub(super) sum: u128,
-    /// Its count in the minute at hand, not in `sum` yet.
-    pub(super) now: u64,
-    /// Its count in the minute that has just left its window.
-    pub(super) left: u64,
 }
 
 /// Identities by slot. Slots are small and stay where they are, so lists of them are cheap to keep.
@@ -62,8 +58,7 @@ impl Identities {
     pub(super) fn prune(&mut self) {
         let (states, free) = (&self.states, &mut self.free);
         self.slots.retain(|_, slot| {
-            let state = &states[*slot as usize];
-            let seen = state.sum > 0 || state.left > 0;
+            let seen = states[*slot as usize].sum > 0;
             if !seen {
                 free.push(*slot);
             }
@@ -78,8 +73,6 @@ impl State {
             identity,
             last: Minute::from_index(i64::MIN),
             sum: 0,
-            now: 0,
-            left: 0,
         }
     }
 }

@@ -3,45 +3,56 @@
 use chrono::Timelike;
 use chrono_tz::Tz;
 
-use super::Figures;
+use super::{Figures, HourRow};
 
 /// The figures of one shape over several hours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// What was counted in them.
     pub figures: Figures,
-    /// The largest peak by local hour of day, of the hours' peaks. None where no hour had its peak there.
+    /// The largest peak by local hour of day, of the hours' peaks. None where no hour had a peak in it.
     pub by_hour: [Option<u64>; 24],
+    /// How many hours had samples.
+    pub active_hours: u32,
 }
 
 impl Merged {
-    /// The figures of hours put together. The hours of a local day are those that start in it.
+    /// Hours put together. The hours of a local day are those that start in it.
     #[must_use]
-    pub fn of_hours<'a>(hours: impl IntoIterator<Item = &'a Figures>, zone: Tz) -> Self {
+    pub fn of_hours(rows: &[HourRow], zone: Tz) -> Self {
         let mut by_hour = [None; 24];
-        let figures = Figures::merged(hours.into_iter().inspect(|figures| {
-            if let Some(peak) = figures.peak {
-                let hour = peak.at.start().with_timezone(&zone).hour();
-                raise(&mut by_hour[hour as usize], Some(peak.value));
-            }
-        }));
-        Self { figures, by_hour }
+        for peak in rows.iter().filter_map(|row| row.figures.peak) {
+            let hour = peak.at.start().with_timezone(&zone).hour();
+            let largest: &mut Option<u64> = &mut by_hour[hour as usize];
+            *largest = (*largest).max(Some(peak.value));
+        }
+        let active = rows.iter().filter(|row| row.figures.total > 0).count();
+        Self {
+            figures: Figures::merged(rows.iter().map(|row| &row.figures)),
+            by_hour,
+            active_hours: u32::try_from(active).unwrap_or(u32::MAX),
+        }
     }
 
-    /// Spans put together that do not overlap: days, and the hours at the edges of a period.
+    /// Spans put together that do not overlap: days, and the hours at the edges of a period. Nothing is lost on the
+    /// way but `identities`, see there.
     #[must_use]
-    pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut by_hour = [None; 24];
-        let figures = Figures::merged(parts.into_iter().map(|part| {
-            for (largest, peak) in by_hour.iter_mut().zip(part.by_hour) {
-                raise(largest, peak);
+    pub fn of_parts<'a, I>(parts: I) -> Self
+    where
+        I: IntoIterator<Item = &'a Self>,
+        I::IntoIter: Clone,
+    {
+        let parts = parts.into_iter();
+        let mut all = Self {
+            figures: Figures::merged(parts.clone().map(|part| &part.figures)),
+            ..Self::default()
+        };
+        for part in parts {
+            all.active_hours = all.active_hours.saturating_add(part.active_hours);
+            for (largest, peak) in all.by_hour.iter_mut().zip(part.by_hour) {
+                *largest = (*largest).max(peak);
             }
-            &part.figures
-        }));
-        Self { figures, by_hour }
+        }
+        all
     }
-}
-
-fn raise(largest: &mut Option<u64>, peak: Option<u64>) {
-    *largest = (*largest).max(peak);
 }

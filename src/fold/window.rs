@@ -63,9 +63,8 @@ impl Rules {
 }
 
 /// The counts of one minute, kept until they have left the window.
-#[derive(Debug)]
-struct Past {
-    minute: Minute,
+#[derive(Debug, Default)]
+struct Counts {
     slots: Vec<u32>,
     counts: Vec<u64>,
 }
@@ -84,9 +83,9 @@ pub struct Fold {
     /// The aligned window at hand, and who was counted in it.
     window: Aligned,
     held: Vec<u32>,
-    /// Minutes in the window, and the one that has just left it.
-    past: VecDeque<Past>,
-    left: Option<Past>,
+    /// The counts of the minute at hand, and of those before it that windows which are not fixed still hold.
+    at_hand: Counts,
+    past: VecDeque<(Minute, Counts)>,
     hour: Option<HourFold>,
     rows: Vec<HourRow>,
 }
@@ -106,8 +105,8 @@ impl Fold {
             counted: Vec::new(),
             window: Aligned::holding(from.first_minute(), rules.window, rules.zone),
             held: Vec::new(),
+            at_hand: Counts::default(),
             past: VecDeque::new(),
-            left: None,
             hour: None,
             rows: Vec::new(),
         }
@@ -151,7 +150,7 @@ impl Fold {
             self.count(SHARED, minute, u64::try_from(total).unwrap_or(u64::MAX));
         }
         if minute.hour() >= self.from {
-            let hour = self.hour(minute.hour());
+            let hour = self.enter(minute.hour());
             hour.total += total;
             hour.identities += new;
         }
@@ -175,7 +174,11 @@ impl Fold {
             self.held.push(slot);
         }
         state.last = minute;
-        state.now = state.now.saturating_add(count);
+        state.sum += u128::from(count);
+        if !self.rules.is_fixed() {
+            self.at_hand.slots.push(slot);
+            self.at_hand.counts.push(count);
+        }
     }
 
     fn begin(&mut self, minute: Minute) {
@@ -184,61 +187,46 @@ impl Fold {
             self.close_window();
             self.window = Aligned::holding(minute, self.rules.window, self.rules.zone);
         }
-        self.move_to(minute);
+        // The minute before the window stays until the upper bound is known.
+        self.drop_until(minute.plus(-self.rules.width() - 1));
         if before.is_some_and(|before| before.hour() < minute.hour()) {
             self.identities.prune();
         }
         self.now = Some(minute);
     }
 
-    /// Puts the counts of the minute at hand into their windows and looks at what these hold now.
+    /// Looks at what the windows hold now that the minute at hand is complete.
     fn end_minute(&mut self) -> Option<Minute> {
         let minute = self.now.take()?;
-        let slots = mem::take(&mut self.counted);
-        let mut counts = Vec::with_capacity(if self.rules.is_fixed() { 0 } else { slots.len() });
+        let counted = mem::take(&mut self.counted);
+        let largest = counted
+            .iter()
+            .map(|slot| self.identities.states[*slot as usize].sum)
+            .max();
+        if !self.rules.is_fixed() {
+            self.past.push_back((minute, mem::take(&mut self.at_hand)));
+            self.drop_until(minute.plus(-self.rules.width()));
+        }
         if minute.hour() >= self.from {
-            self.hour(minute.hour());
-        }
-        for slot in &slots {
-            let state = &mut self.identities.states[*slot as usize];
-            let count = mem::take(&mut state.now);
-            state.sum += u128::from(count);
-            if !self.rules.is_fixed() {
-                counts.push(count);
-            }
-            if let Some(hour) = self.hour.as_mut().filter(|_| minute.hour() >= self.from) {
-                let upper = storable(state.sum + u128::from(state.left));
-                hour.offer(state.identity, minute, storable(state.sum), upper);
+            self.enter(minute.hour());
+            if let Some(hour) = &mut self.hour {
+                hour.raise_upper(storable(largest.unwrap_or(0)));
+                for slot in &counted {
+                    let state = &self.identities.states[*slot as usize];
+                    hour.offer(state.identity, minute, storable(state.sum));
+                }
             }
         }
-        if self.rules.is_fixed() {
-            self.counted = slots;
-            self.counted.clear();
-        } else {
-            self.past.push_back(Past {
-                minute,
-                slots,
-                counts,
-            });
-        }
+        self.counted = counted;
+        self.counted.clear();
         Some(minute)
     }
 
-    /// Moves windows that are not fixed so that they end with `minute`.
-    fn move_to(&mut self, minute: Minute) {
-        for slot in self.left.take().into_iter().flat_map(|past| past.slots) {
-            self.identities.states[slot as usize].left = 0;
-        }
-        let leaving = minute.plus(-self.rules.width());
-        while let Some(past) = self.past.pop_front_if(|past| past.minute <= leaving) {
-            let just_left = past.minute == leaving;
-            for (slot, count) in past.slots.iter().zip(&past.counts) {
-                let state = &mut self.identities.states[*slot as usize];
-                state.sum -= u128::from(*count);
-                state.left = if just_left { *count } else { 0 };
-            }
-            if just_left {
-                self.left = Some(past);
+    /// Takes minutes out of their windows, up to and with this one.
+    fn drop_until(&mut self, last: Minute) {
+        while let Some((_, gone)) = self.past.pop_front_if(|(minute, _)| *minute <= last) {
+            for (slot, count) in gone.slots.iter().zip(&gone.counts) {
+                self.identities.states[*slot as usize].sum -= u128::from(*count);
             }
         }
     }
@@ -247,31 +235,28 @@ impl Fold {
     /// as the aligned one when it ends with the same minute.
     fn close_window(&mut self) {
         let last = self.window.last();
-        self.move_to(last);
-        let held = mem::take(&mut self.held);
-        let reported = (self.from..self.to).contains(&last.hour()) && last < self.closed_before;
-        if reported && self.rules.is_observable() && !held.is_empty() {
-            self.hour(last.hour());
-        }
-        for slot in &held {
-            let state = &mut self.identities.states[*slot as usize];
-            if let Some(hour) = self
-                .hour
-                .as_mut()
-                .filter(|_| reported && self.rules.is_observable())
-            {
-                hour.histogram.add(storable(state.sum), 1);
+        self.drop_until(last.plus(-self.rules.width()));
+        let reported = (self.from..self.to).contains(&last.hour())
+            && last < self.closed_before
+            && self.rules.is_observable();
+        if reported && !self.held.is_empty() {
+            self.enter(last.hour());
+            if let Some(hour) = &mut self.hour {
+                for slot in &self.held {
+                    hour.histogram
+                        .add(storable(self.identities.states[*slot as usize].sum), 1);
+                }
             }
+        }
+        for slot in self.held.drain(..) {
             if self.rules.is_fixed() {
-                state.sum = 0;
+                self.identities.states[slot as usize].sum = 0;
             }
         }
-        self.held = held;
-        self.held.clear();
     }
 
-    /// The hour at hand, which becomes `hour`.
-    fn hour(&mut self, hour: Hour) -> &mut HourFold {
+    /// Makes an hour the one at hand, and ends the one before.
+    fn enter(&mut self, hour: Hour) -> &mut HourFold {
         let done = self.hour.take_if(|at_hand| at_hand.hour != hour);
         self.rows.extend(done.map(|done| done.finish(&self.rules)));
         self.hour.get_or_insert_with(|| HourFold::new(hour))

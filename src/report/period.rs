@@ -143,10 +143,14 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn choose(choice: PeriodChoice<'_>, zone: Tz) -> Result<(String, String), Refusal> {
+    fn choose(choice: PeriodChoice<'_>, zone: Tz) -> Result<[String; 2], Refusal> {
         let period = Period::choose(choice, at("2025-03-10T12:31:00Z"), zone, 90)?;
         let text = |hour: Hour| hour.start().format("%m-%dT%H:%M").to_string();
-        Ok((text(period.from), text(period.to)))
+        Ok([text(period.from), text(period.to)])
+    }
+
+    fn chosen(choice: PeriodChoice<'_>, zone: Tz) -> [String; 2] {
+        choose(choice, zone).unwrap()
     }
 
     fn days(days: u32) -> PeriodChoice<'static> {
@@ -164,36 +168,29 @@ mod tests {
         }
     }
 
-    fn hours(from: &str, to: &str) -> Result<(String, String), Refusal> {
-        Ok((from.to_owned(), to.to_owned()))
-    }
-
     #[test]
     fn days_are_full_and_local() {
         // Sao Paulo is UTC-3: today began at 03:00Z. 30 days before 10 March is 8 February.
         assert_eq!(
-            choose(PeriodChoice::default(), Sao_Paulo),
-            hours("02-08T03:00", "03-10T03:00")
+            chosen(PeriodChoice::default(), Sao_Paulo),
+            ["02-08T03:00", "03-10T03:00"]
         );
-        assert_eq!(choose(days(1), UTC), hours("03-09T00:00", "03-10T00:00"));
+        assert_eq!(chosen(days(1), UTC), ["03-09T00:00", "03-10T00:00"]);
         // Kolkata's day began at 18:30Z: its first hour is 19:00Z.
-        assert_eq!(choose(days(1), Kolkata), hours("03-08T19:00", "03-09T19:00"));
+        assert_eq!(chosen(days(1), Kolkata), ["03-08T19:00", "03-09T19:00"]);
     }
 
     #[test]
     fn instants_are_rounded_down_to_their_hour() {
         let noon = "2025-03-10T12:00:00Z";
         assert_eq!(
-            choose(between("2025-03-10T09:59:59-03:00", "2025-03-10T14:30:00Z"), UTC),
-            hours("03-10T12:00", "03-10T14:00")
+            chosen(between("2025-03-10T09:59:59-03:00", "2025-03-10T14:30:00Z"), UTC),
+            ["03-10T12:00", "03-10T14:00"]
         );
+        assert_eq!(chosen(between(noon, noon), UTC), ["03-10T12:00", "03-10T12:00"]);
         assert_eq!(
-            choose(between(noon, noon), UTC),
-            hours("03-10T12:00", "03-10T12:00")
-        );
-        assert_eq!(
-            choose(between("2024-12-10T00:00:00Z", "2025-03-10T00:00:00Z"), UTC),
-            hours("12-10T00:00", "03-10T00:00")
+            chosen(between("2024-12-10T00:00:00Z", "2025-03-10T00:00:00Z"), UTC),
+            ["12-10T00:00", "03-10T00:00"]
         );
     }
 

@@ -10,14 +10,14 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::{LimitData, Period, Report, ReportInput, build, table};
+use super::{LimitData, LimitView, Period, Report, ReportInput, build, table};
 use crate::{
     calibration::Vouched,
     catalog::{
         Catalog, Constants, Counts, Environment, Find, Group, HttpSettings, Ignored, Limit, Mode, Pattern,
         PerEnvironment, PostgresSettings, RedisSettings, Schedule, Scope, Secret, Source, SourceKind,
     },
-    fold::{Figures, Histogram, Merged, Peak, TopIdentity},
+    fold::{Figures, Histogram, HourRow, Merged, Peak, TopIdentity},
     time::{Algorithm, Hour, Minute, MinuteFormat, Window},
 };
 
@@ -160,21 +160,16 @@ fn figures() -> Figures {
 fn report(limits: Vec<Limit>, data: &[(&str, Figures)], now: &str) -> Report {
     let catalog = catalog(limits);
     let noon = minute("2025-03-10T12:00:00Z").hour();
-    let by_hour = |figures: &Figures| Merged::of_hours([figures], catalog.timezone).by_hour;
     let limits: HashMap<_, _> = data
         .iter()
         .map(|(id, figures)| {
-            let merged = Merged {
+            let row = HourRow {
+                hour: noon,
                 figures: figures.clone(),
-                by_hour: by_hour(figures),
             };
-            (
-                (*id).to_owned(),
-                LimitData {
-                    merged,
-                    history_from: None,
-                },
-            )
+            let merged = Merged::of_hours(&[row], catalog.timezone);
+            let history_from = None;
+            ((*id).to_owned(), LimitData { merged, history_from })
         })
         .collect();
     let gateway = Vouched {
@@ -281,24 +276,19 @@ fn what_is_unknown_is_null_and_what_is_quiet_is_zero() {
         &[("burst", burst), ("watched", figures())],
         "2025-03-10T14:00:05Z",
     );
-    let json = serde_json::to_value(
-        &report.groups[0]
-            .limits
-            .iter()
-            .map(|limit| {
-                let by_hour = limit.by_hour.map(|by_hour| by_hour[9]);
-                (
-                    &limit.status,
-                    &limit.peak,
-                    limit.utilization,
-                    limit.would_block.is_some(),
-                    by_hour,
-                    limit.partial,
-                )
-            })
-            .collect::<Vec<_>>(),
-    )
-    .unwrap();
+    let seen = |limit: &LimitView| {
+        let would_block = limit.would_block.is_some();
+        let nine = limit.by_hour.map(|by_hour| by_hour[9]);
+        json!([
+            limit.status,
+            limit.peak,
+            limit.utilization,
+            would_block,
+            nine,
+            limit.partial
+        ])
+    };
+    let json: Vec<_> = report.groups[0].limits.iter().map(seen).collect();
     let bounds =
         |value: Option<u64>| json!({"value": value, "lower": 0, "upper": 0, "at": null, "identity": null});
     assert_eq!(json[0], json!(["ok", bounds(Some(0)), 0.0, true, 0, false]));

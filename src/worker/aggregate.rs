@@ -7,7 +7,6 @@ use std::{
 
 use chrono_tz::Tz;
 use futures_util::TryStreamExt;
-use globset::GlobSet;
 
 use crate::{
     catalog::Shape,
@@ -28,16 +27,11 @@ pub struct ActiveShape {
     pub stored: StoredShape,
     /// What it counts.
     pub shape: Shape,
-    /// Its endpoints, compiled.
-    pub endpoints: GlobSet,
 }
 
 impl ActiveShape {
     fn counts(&self, series: &Series) -> bool {
-        self.shape.sources.contains(&series.source)
-            && self.shape.scope == series.scope
-            && self.shape.outcomes.as_ref().is_none_or(|outcomes| outcomes.contains(&series.outcome))
-            && self.endpoints.is_match(&series.endpoint)
+        self.shape.counts(&series.source, &series.endpoint, &series.scope, &series.outcome)
     }
 }
 

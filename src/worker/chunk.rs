@@ -28,7 +28,7 @@ const ROWS_TOGETHER: usize = 100_000;
 const TRIES: u32 = 3;
 
 /// What was read and not yet written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Chunk {
     /// What the keys said.
     pub(super) reads: Vec<KeyRead>,
@@ -42,25 +42,14 @@ pub(super) struct Chunk {
     pub(super) closed_before: Minute,
 }
 
-/// What came of writing a chunk.
-#[derive(Debug, Default)]
-pub(super) struct Written {
-    /// Minutes of which counts are known to have been lost.
-    pub(super) doubtful: BTreeSet<Minute>,
-}
-
 impl Chunk {
-    pub(super) fn samples(&self) -> usize {
-        self.reads.iter().flat_map(|read| &read.rows).map(|row| row.ids.len()).sum()
-    }
-
-    /// Writes the chunk. Repeating does no harm, so a lost connection, even one lost on commit, is tried again.
+    /// Writes the chunk and tells the minutes of which counts are known to have been lost. Repeating does no harm, so a lost connection, even one lost on commit, is tried again.
     pub(super) async fn write(
         &self,
         folga: &Folga,
         environment: &Environment,
         source: &str,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<BTreeSet<Minute>, StoreError> {
         let mut tries = 1;
         loop {
             match self.try_write(folga, &environment.name, source).await {
@@ -78,7 +67,7 @@ impl Chunk {
         folga: &Folga,
         environment: &str,
         source: &str,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<BTreeSet<Minute>, StoreError> {
         let catalog = &*folga.catalog;
         let mut tx = folga.store.begin_write(environment).await?;
         let pruned_before = settings::pruned_before(&mut tx).await?;
@@ -110,7 +99,7 @@ impl Chunk {
         };
         aggregate::after_change(&mut tx, &context, source, &by_series).await?;
         tx.commit().await?;
-        Ok(Written { doubtful })
+        Ok(doubtful)
     }
 
     /// Minutes of which counts were lost: a key that was read before is gone although its life is not over, or its

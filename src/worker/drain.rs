@@ -1,6 +1,9 @@
 //! One drain of one source in one environment.
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    mem,
+};
 
 use chrono::{DateTime, Utc};
 
@@ -11,10 +14,10 @@ use super::{
 };
 use crate::{
     catalog::{Environment, Source},
-    source::{ConnectError, Plan, ReadError, Reader, Rejects, Session, Target, find},
+    source::{ConnectError, KeyRead, Plan, ReadError, Reader, Rejects, Session, Target, find},
     store::{
         StoreError, Tx,
-        coverage::{self, Coverage, SourceState, holds},
+        coverage::{self, Coverage, Masks, SourceState, holds},
         minutes,
         runs::{self, Run, RunOutcome, RunReject},
         series, settings,
@@ -143,6 +146,22 @@ impl Before {
         tx.rollback().await?;
         Ok(Self { state, coverage, sealed_before, large })
     }
+
+    fn masks(&self, minute: Minute) -> Masks {
+        self.coverage.get(&minute.hour()).copied().unwrap_or_default()
+    }
+
+    fn is_settled(&self, minute: Minute) -> bool {
+        holds(self.masks(minute).settled, minute)
+    }
+
+    fn is_covered(&self, minute: Minute) -> bool {
+        holds(self.masks(minute).covered, minute)
+    }
+
+    fn is_doubtful(&self, minute: Minute) -> bool {
+        holds(self.masks(minute).doubtful, minute)
+    }
 }
 
 async fn large_keys(
@@ -167,10 +186,7 @@ async fn try_drain(
 ) -> Result<(), DrainError> {
     let now = folga.clock.now();
     let before = Before::read(folga, source, &environment.name, now).await?;
-    let settled = |minute: Minute| {
-        before.coverage.get(&minute.hour()).is_some_and(|masks| holds(masks.settled, minute))
-    };
-    let plan = Plan::new(now, source, before.sealed_before, settled);
+    let plan = Plan::new(now, source, before.sealed_before, |minute| before.is_settled(minute));
     let session = Session::open(&folga.catalog.redis).await?;
     let target = Target { catalog: &folga.catalog, source, environment };
     let result = read_and_write(folga, target, &plan, &session, &before, tally).await;
@@ -195,55 +211,72 @@ async fn read_and_write(
     tally.ahead_seconds = found.ahead.map_or(0, |lead| lead.num_seconds());
     let mut reader = Reader::new(session, target, &folga.identities, &before.large, found.keys);
     let mut due = plan.due.clone();
+    let mut reads: Vec<KeyRead> = Vec::new();
     loop {
-        let mut chunk = Chunk { closed_before: plan.closed_before(), ..Chunk::default() };
-        let mut samples = 0;
-        let failed = loop {
-            match reader.next_batch().await {
-                Ok(Some(reads)) => {
-                    tally.keys += reads.len();
-                    samples += reads.iter().flat_map(|read| &read.rows).map(|row| row.ids.len()).sum::<usize>();
-                    chunk.reads.extend(reads);
-                }
-                Ok(None) => break None,
-                Err(error) => break Some(error),
-            }
-            if samples >= CHUNK_SAMPLES {
-                break None;
-            }
-        };
-        tally.samples += samples;
-        tally.rejects.merge(reader.take_rejects());
-        chunk.labels = reader.take_labels();
+        let failed = read_chunk(&mut reader, &mut reads, tally).await.err();
         // A minute some of whose keys are still to be read, or were being read when the read failed, is not complete.
         let incomplete_from = match &failed {
-            Some(_) => chunk.reads.last().map(|read| read.minute).or(due.first().copied()),
+            Some(_) => reads.last().map(|read| read.minute).or(due.first().copied()),
             None => reader.next_minute(),
         };
         let finished = folga.clock.now();
+        let is_complete = |minute: Minute| incomplete_from.is_none_or(|first| minute < first);
         let later = incomplete_from.map_or_else(BTreeSet::new, |minute| due.split_off(&minute));
-        let complete = std::mem::replace(&mut due, later);
-        chunk.complete =
-            complete.into_iter().filter(|minute| plan.still_readable(*minute, target.source, finished)).collect();
+        let complete: BTreeSet<Minute> = (mem::replace(&mut due, later).into_iter())
+            .filter(|minute| plan.still_readable(*minute, target.source, finished))
+            .collect();
         let late_until = |minute: &Minute| minute.end() + target.source.grace + target.source.lateness;
-        chunk.settled = chunk.complete.iter().filter(|minute| late_until(minute) <= began).copied().collect();
-
-        let written = chunk.write(folga, target.environment, &target.source.name).await?;
-        let known = |minute: &&Minute| {
-            before.coverage.get(&minute.hour()).is_some_and(|masks| holds(masks.doubtful, **minute))
+        let ended = failed.is_some() || reader.next_minute().is_none();
+        let kept = if ended { reads.len() } else { reads.partition_point(|read| is_complete(read.minute)) };
+        let rest = reads.split_off(kept);
+        let chunk = Chunk {
+            reads: mem::replace(&mut reads, rest),
+            labels: reader.take_labels(),
+            settled: complete.iter().filter(|minute| late_until(minute) <= began).copied().collect(),
+            complete,
+            closed_before: plan.closed_before(),
         };
-        tally.doubtful.extend(written.doubtful.iter().filter(|minute| !known(minute)));
-        let covered = |minute: &&Minute| {
-            before.coverage.get(&minute.hour()).is_some_and(|masks| holds(masks.covered, **minute))
-        };
-        tally.covered.extend(chunk.complete.iter().filter(|minute| !covered(minute)));
+        if ended || !chunk.reads.is_empty() {
+            let doubtful = chunk.write(folga, target.environment, &target.source.name).await?;
+            tally.doubtful.extend(doubtful.into_iter().filter(|minute| !before.is_doubtful(*minute)));
+            tally.covered.extend(chunk.complete.iter().filter(|minute| !before.is_covered(**minute)));
+        }
         if let Some(error) = failed {
             return Err(error.into());
         }
-        if reader.next_minute().is_none() {
+        if ended {
             return Ok(());
         }
     }
+}
+
+/// Reads keys until a chunk is full or all are read.
+async fn read_chunk(
+    reader: &mut Reader<'_>,
+    reads: &mut Vec<KeyRead>,
+    tally: &mut Tally,
+) -> Result<(), ReadError> {
+    let samples_of = |reads: &[KeyRead]| -> usize {
+        reads.iter().flat_map(|read| &read.rows).map(|row| row.ids.len()).sum()
+    };
+    let mut samples = samples_of(reads);
+    let result = loop {
+        match reader.next_batch().await {
+            Ok(Some(batch)) => {
+                tally.keys += batch.len();
+                tally.samples += samples_of(&batch);
+                samples += samples_of(&batch);
+                reads.extend(batch);
+            }
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+        if samples >= CHUNK_SAMPLES {
+            break Ok(());
+        }
+    };
+    tally.rejects.merge(reader.take_rejects());
+    result
 }
 
 /// Minutes since the source's first sample that were never covered and cannot be read any more. Each is told once.

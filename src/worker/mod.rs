@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::{catalog::Catalog, clock::Clock, source::Identities, store::Store, time::Hour};
 
 /// What every job needs: the catalog, the database, the clock and the hash of identities.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Folga {
     /// The catalog.
     pub catalog: Arc<Catalog>,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
-use globset::GlobSet;
 
 use super::{
     Folga,
@@ -105,7 +104,7 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
     let mut tx = folga.store.begin_write(environment).await?;
     let pruned_before = settings::pruned_before(&mut tx).await?;
     let mut known = shapes::of_environment(&mut tx, environment).await?;
-    for (definition, (shape, _)) in &wanted.shapes {
+    for (definition, shape) in &wanted.shapes {
         if known.iter().all(|stored| stored.definition != *definition) {
             let reach = chrono::TimeDelta::minutes(shape.window.reach_minutes() + 1);
             let history_from = (pruned_before > DateTime::<Utc>::MIN_UTC)
@@ -140,7 +139,7 @@ pub async fn active_shapes(tx: &mut Tx, catalog: &Catalog, environment: &str) ->
 
 /// What the catalog wants of an environment.
 struct Wanted {
-    shapes: BTreeMap<String, (Shape, GlobSet)>,
+    shapes: BTreeMap<String, Shape>,
     limits: Vec<WantedLimit>,
 }
 
@@ -156,17 +155,19 @@ impl Wanted {
     fn of(catalog: &Catalog, environment: &str) -> Self {
         let mut wanted = Self { shapes: BTreeMap::new(), limits: Vec::new() };
         for (group, limit) in catalog.limits() {
-            let Some(in_force) = limit.in_force(environment) else { continue };
+            if !limit.exists_in(environment) {
+                continue;
+            }
             let shape = limit.shape(catalog.timezone);
-            let definition = shape.fingerprint();
+            let definition = shape.definition();
             wanted.limits.push(WantedLimit {
                 id: limit.id.clone(),
                 group: group.id.clone(),
                 definition: definition.clone(),
-                value: in_force.value.and_then(|value| i64::try_from(value).ok()),
-                mode: in_force.mode.word().to_owned(),
+                value: limit.value_in(environment).and_then(|value| i64::try_from(value).ok()),
+                mode: limit.mode_in(environment).to_string(),
             });
-            wanted.shapes.insert(definition, (shape, limit.globs.clone()));
+            wanted.shapes.insert(definition, shape);
         }
         wanted
     }
@@ -204,8 +205,8 @@ impl Wanted {
         known
             .into_iter()
             .filter_map(|stored| {
-                let (shape, endpoints) = self.shapes.get(&stored.definition)?.clone();
-                Some(ActiveShape { stored, shape, endpoints })
+                let shape = self.shapes.get(&stored.definition)?.clone();
+                Some(ActiveShape { stored, shape })
             })
             .collect()
     }

@@ -372,10 +372,12 @@ fn days_and_periods_keep_what_their_hours_say() {
         Hour::from_index(first.index() + 25),
         &samples,
     );
-    let merged = |rows: &[HourRow]| Merged::of_hours(rows.iter().map(|row| &row.figures), zone);
-    let days = [merged(&rows[..2]), merged(&rows[2..])];
+    let days = [
+        Merged::of_hours(&rows[..2], zone),
+        Merged::of_hours(&rows[2..], zone),
+    ];
     let all = Merged::of_parts(&days);
-    assert_eq!(all, merged(&rows));
+    assert_eq!(all, Merged::of_hours(&rows, zone));
     assert_eq!(
         all.figures.peak,
         Some(Peak {
@@ -388,7 +390,7 @@ fn days_and_periods_keep_what_their_hours_say() {
         (all.figures.lower, all.figures.upper, all.figures.total),
         (9, 9, 29)
     );
-    assert_eq!(all.figures.identities, 2);
+    assert_eq!((all.active_hours, all.figures.identities), (3, 2));
     assert_eq!(all.figures.histogram.entries(), [(1, 1), (4, 1), (6, 1), (9, 2)]);
     let top: Vec<_> = all
         .figures
