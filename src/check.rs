@@ -38,7 +38,7 @@ fn section(text: &mut String, title: &str, table: &Table) {
 
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(NOTHING).set_header(header);
+    table.load_style(NOTHING).set_header(header);
     table
 }
 
