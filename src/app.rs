@@ -17,7 +17,6 @@ use crate::{
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An opened service.
-#[derive(Debug)]
 pub struct App {
     /// What the jobs need.
     pub folga: Folga,

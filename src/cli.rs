@@ -1,7 +1,7 @@
 //! The command line.
 
 use std::{
-    io::{IsTerminal, Write},
+    io::Write,
     path::PathBuf,
     process::ExitCode,
 };
