@@ -5,8 +5,11 @@
 //! in Postgres; [`fold`] makes hours of minutes; [`worker`] drains, folds and drops what is old; [`calibration`] says
 //! what the figures mean; [`report`] shows them.
 
+pub mod app;
 pub mod calibration;
 pub mod catalog;
+pub mod check;
+pub mod cli;
 pub mod clock;
 pub mod demo;
 pub mod fold;

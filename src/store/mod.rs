@@ -63,6 +63,14 @@ impl Store {
         self.pool.begin().await
     }
 
+    /// Begins a transaction that only reads, all of it from one snapshot.
+    ///
+    /// # Errors
+    /// No connection could be had.
+    pub async fn begin_snapshot(&self) -> Result<Tx, StoreError> {
+        self.pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    }
+
     /// Begins the one writing transaction an environment may have at a time. Folds of one hour from two sources, and
     /// two workers on one source, follow one another and each sees what the other wrote; as the lock is the first
     /// thing taken, writers cannot deadlock.
