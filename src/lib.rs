@@ -7,6 +7,7 @@
 
 pub mod calibration;
 pub mod catalog;
+pub mod check;
 pub mod clock;
 pub mod demo;
 pub mod fold;

@@ -35,7 +35,8 @@ pub(super) fn duration(text: &str) -> Result<TimeDelta, Refusal> {
 }
 
 /// Writes a span of time as the catalog would, in the largest unit that divides it.
-pub(super) fn spelt(span: TimeDelta) -> String {
+#[must_use]
+pub fn spelt(span: TimeDelta) -> String {
     let millis = span.num_milliseconds();
     let units = [
         (86_400_000, "d"),

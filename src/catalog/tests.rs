@@ -151,8 +151,8 @@ fn what_is_left_out_has_its_default() {
         (limit.window, limit.algorithm),
         (Window::Minutes(60), Algorithm::Anchored)
     );
-    assert_eq!(in_force(&limit, "prod"), Some((Mode::Observe, Some(30))));
-    assert_eq!(in_force(&limit, "nowhere"), None);
+    assert_eq!(in_force(limit, "prod"), Some((Mode::Observe, Some(30))));
+    assert_eq!(in_force(limit, "nowhere"), None);
 }
 
 #[test]
