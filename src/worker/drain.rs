@@ -1,8 +1,12 @@
 //! One drain of one source in one environment.
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
+use tokio::time::timeout;
 
 use super::{
     Folga, gaps, sealed_before,
@@ -27,6 +31,9 @@ const HELD_SAMPLES: usize = 1_000_000;
 /// A hash whose last stored minute held more identities than this is read step by step.
 const LARGE_HASH: i64 = 50_000;
 
+/// No run may take longer, whatever hangs: the next one reads what it left.
+const RUN_LIMIT: Duration = Duration::from_secs(15 * 60);
+
 /// Why a drain could not be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum DrainError {
@@ -36,6 +43,9 @@ pub enum DrainError {
     /// Redis stopped answering.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// It took longer than a run may.
+    #[error("the run took longer than {} minutes: Redis or Postgres hangs, or is far too slow", RUN_LIMIT.as_secs() / 60)]
+    TooLong,
     /// Postgres failed.
     #[error("{}", crate::store::explain(.0))]
     Store(#[from] StoreError),
@@ -69,7 +79,10 @@ pub struct Drained {
 pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) -> Drained {
     let started_at = folga.clock.now();
     let mut tally = Tally::default();
-    let result = try_drain(folga, source, environment, &mut tally).await;
+    let result = match timeout(RUN_LIMIT, try_drain(folga, source, environment, &mut tally)).await {
+        Ok(result) => result,
+        Err(_) => Err(DrainError::TooLong),
+    };
     let gaps = gaps::runs(&(&tally.missed | &tally.doubtful));
     let rejects: Vec<_> = (tally.rejects.iter())
         .map(|reject| RunReject {
