@@ -8,33 +8,51 @@ use indicatif::{ProgressBar, ProgressStyle};
 use redis::aio::MultiplexedConnection;
 
 use super::Write;
-use crate::catalog::Source;
+use crate::catalog::{Environment, Source};
 
-/// One drain of the play.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+/// Something to do at an instant of the play.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
     /// When.
     pub at: DateTime<Utc>,
-    /// Of which source.
-    pub source: String,
-    /// Of which environment.
-    pub environment: String,
+    /// What.
+    pub job: Job,
+}
+
+/// What there is to do.
+#[derive(Clone, Debug)]
+pub(super) enum Job {
+    /// Drain a source in an environment.
+    Drain {
+        source: Source,
+        environment: Environment,
+    },
+    /// Drop what is old.
+    Retention,
 }
 
 /// Drains of a source from one instant to another, the last one at the end, as far apart as they may be: the catalog
 /// refuses schedules with gaps that leave less than 10 s of a key's last minute of life.
-pub(super) fn steps(source: &Source, environment: &str, from: DateTime<Utc>, to: DateTime<Utc>) -> Vec<Step> {
+pub(super) fn steps(
+    source: &Source,
+    environment: &Environment,
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+) -> Vec<Step> {
     let gap = source.ttl - source.grace - TimeDelta::seconds(60 + 10);
     let mut instants = vec![to];
     while let Some(earlier) = instants.last().map(|at| *at - gap).filter(|at| *at > from) {
         instants.push(earlier);
     }
-    let step = |at| Step {
-        at,
-        source: source.name.clone(),
-        environment: environment.to_owned(),
+    let job = Job::Drain {
+        source: source.clone(),
+        environment: environment.clone(),
     };
-    instants.into_iter().rev().map(step).collect()
+    instants
+        .into_iter()
+        .rev()
+        .map(|at| Step { at, job: job.clone() })
+        .collect()
 }
 
 /// Plays traffic in time order through a Redis: before each step come the writes of the minutes that have ended, and
@@ -43,7 +61,7 @@ pub(super) async fn play(
     writes: Vec<Write>,
     mut steps: Vec<Step>,
     redis: MultiplexedConnection,
-    mut drain: impl AsyncFnMut(Step) -> Result<()>,
+    mut work: impl AsyncFnMut(Step) -> Result<()>,
 ) -> Result<()> {
     steps.sort_by_key(|step| step.at);
     let mut stage = Stage {
@@ -61,7 +79,7 @@ pub(super) async fn play(
             .advance(step.at)
             .await
             .context("writing the demo's keys to Redis")?;
-        drain(step).await?;
+        work(step).await?;
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -134,7 +152,7 @@ mod tests {
             "2026-06-17T12:08:15Z",
             "2026-06-17T12:12:00Z",
         ];
-        let at: Vec<DateTime<Utc>> = steps(messaging, "prod", from, to)
+        let at: Vec<DateTime<Utc>> = steps(messaging, &catalog.environments[0], from, to)
             .into_iter()
             .map(|step| step.at)
             .collect();
