@@ -210,7 +210,11 @@ async fn demo(once: bool, clock: Clock) -> anyhow::Result<u8> {
     demo.play().await?;
     let folga = &demo.app.folga;
     let zone = folga.catalog.timezone;
-    let choice = PeriodChoice { days: None, from: None, to: None };
+    let choice = PeriodChoice {
+        days: None,
+        from: None,
+        to: None,
+    };
     let period = Period::choose(choice, clock.now(), zone, folga.catalog.retention_days)?;
     let report = worker::report::report(folga, demo::ENVIRONMENT, None, period).await;
     let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;

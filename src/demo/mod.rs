@@ -73,14 +73,14 @@ impl Demo {
         .await
     }
 
-    async fn work(&self, step: Step) -> Result<()> {
+    async fn work(&self, step: Step<'_>) -> Result<()> {
         let folga = Folga {
             clock: Clock::new(Some(step.at)),
             ..self.app.folga.clone()
         };
         match step.job {
-            Job::Drain { source, environment } => {
-                let run = drain::drain(&folga, &source, &environment).await.run;
+            Job::Drain(source, environment) => {
+                let run = drain::drain(&folga, source, environment).await.run;
                 if run.outcome == RunOutcome::Failed {
                     bail!("draining {}: {}", source.name, run.error.unwrap_or_default());
                 }
@@ -119,7 +119,7 @@ fn catalog(servers: &Private) -> Result<Catalog> {
 }
 
 /// What is due in the time of the play.
-fn jobs(catalog: &Catalog, now: DateTime<Utc>) -> Result<Vec<Step>> {
+fn jobs(catalog: &Catalog, now: DateTime<Utc>) -> Result<Vec<Step<'_>>> {
     let zone = catalog.timezone;
     let first_day = day_start(day_of(now, zone) - Days::new(traffic::DAYS), zone);
     let mut jobs = Vec::new();

@@ -11,57 +11,53 @@ use super::Write;
 use crate::catalog::{Environment, Source};
 
 /// Something to do at an instant of the play.
-#[derive(Clone, Debug)]
-pub(super) struct Step {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<'c> {
     /// When.
     pub at: DateTime<Utc>,
     /// What.
-    pub job: Job,
+    pub job: Job<'c>,
 }
 
 /// What there is to do.
-#[derive(Clone, Debug)]
-pub(super) enum Job {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Job<'c> {
     /// Drain a source in an environment.
-    Drain {
-        source: Source,
-        environment: Environment,
-    },
+    Drain(&'c Source, &'c Environment),
     /// Drop what is old.
     Retention,
 }
 
 /// Drains of a source from one instant to another, the last one at the end, as far apart as they may be: the catalog
 /// refuses schedules with gaps that leave less than 10 s of a key's last minute of life.
-pub(super) fn steps(
-    source: &Source,
-    environment: &Environment,
+pub(super) fn steps<'c>(
+    source: &'c Source,
+    environment: &'c Environment,
     from: DateTime<Utc>,
     to: DateTime<Utc>,
-) -> Vec<Step> {
+) -> Vec<Step<'c>> {
     let gap = source.ttl - source.grace - TimeDelta::seconds(60 + 10);
     let mut instants = vec![to];
     while let Some(earlier) = instants.last().map(|at| *at - gap).filter(|at| *at > from) {
         instants.push(earlier);
     }
-    let job = Job::Drain {
-        source: source.clone(),
-        environment: environment.clone(),
-    };
     instants
         .into_iter()
         .rev()
-        .map(|at| Step { at, job: job.clone() })
+        .map(|at| Step {
+            at,
+            job: Job::Drain(source, environment),
+        })
         .collect()
 }
 
 /// Plays traffic in time order through a Redis: before each step come the writes of the minutes that have ended, and
 /// every key gets the life it has left, which is none where its time is up.
-pub(super) async fn play(
+pub(super) async fn play<'c>(
     writes: Vec<Write>,
-    mut steps: Vec<Step>,
+    mut steps: Vec<Step<'c>>,
     redis: MultiplexedConnection,
-    mut work: impl AsyncFnMut(Step) -> Result<()>,
+    mut work: impl AsyncFnMut(Step<'c>) -> Result<()>,
 ) -> Result<()> {
     steps.sort_by_key(|step| step.at);
     let mut stage = Stage {
