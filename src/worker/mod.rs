@@ -1,12 +1,13 @@
 //! Drains, folds and drops: the stages joined.
 
 pub mod aggregate;
-mod chunk;
 pub mod drain;
 mod gaps;
+mod passes;
 pub mod report;
 pub mod retention;
 pub mod sync;
+mod write;
 
 use std::sync::Arc;
 
