@@ -11,6 +11,7 @@ use crate::{
     app::{self, App},
     catalog::{Catalog, Environment, Source, variable},
     clock::Clock,
+    demo::{self, Demo},
     report::{self, Period, PeriodChoice},
     store::runs::{Run, RunOutcome},
     worker,
@@ -200,8 +201,29 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
             })
         }
         Command::Serve => anyhow::bail!("not yet"),
-        Command::Demo { once } => anyhow::bail!("not yet {once}"),
+        Command::Demo { once } => demo(*once, clock).await,
     }
+}
+
+async fn demo(once: bool, clock: Clock) -> anyhow::Result<u8> {
+    let demo = Demo::open(clock).await?;
+    demo.play().await?;
+    let folga = &demo.app.folga;
+    let zone = folga.catalog.timezone;
+    let choice = PeriodChoice {
+        days: None,
+        from: None,
+        to: None,
+    };
+    let period = Period::choose(choice, clock.now(), zone, folga.catalog.retention_days)?;
+    let report = worker::report::report(folga, demo::ENVIRONMENT, None, period).await;
+    let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+    let code = print(&report::table(&report, zone))?;
+    if !once {
+        anyhow::bail!("not yet");
+    }
+    demo.close().await?;
+    Ok(code)
 }
 
 /// Writes a result to stdout. A reader that has gone away, `head` say, is no failure.
