@@ -1,11 +1,14 @@
 //! Drains, folds and drops: the stages joined.
 
 pub mod aggregate;
+pub mod apart;
+pub mod board;
 mod chunk;
 pub mod drain;
 mod gaps;
 pub mod report;
 pub mod retention;
+pub mod schedule;
 pub mod sync;
 
 use std::sync::Arc;
