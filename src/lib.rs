@@ -13,6 +13,7 @@ pub mod cli;
 pub mod clock;
 pub mod demo;
 pub mod fold;
+pub mod http;
 pub mod report;
 pub mod servers;
 pub mod source;
