@@ -9,7 +9,7 @@ help: ## list the targets
 
 demo: ## play 35 days of traffic on private servers, report and serve it; ARGS=--once ends after the report
 	scripts/setup cc redis-server postgres
-	cargo run --quiet --locked -- demo $(ARGS)
+	cargo run --locked -- demo $(ARGS)
 
 test: ## run all tests on private servers
 	scripts/setup cc redis-server postgres pgbouncer

@@ -36,9 +36,16 @@ impl App {
         } else {
             migrate::check(&store).await.map_err(explained)?;
         }
-        let key = catalog.identity_key.clone().context("there is no identity key: set FOLGA_IDENTITY_KEY")?;
-        let folga =
-            Folga { identities: Arc::new(Identities::new(&key)), catalog: Arc::new(catalog), store, clock };
+        let key = catalog
+            .identity_key
+            .clone()
+            .context("there is no identity key: set FOLGA_IDENTITY_KEY")?;
+        let folga = Folga {
+            identities: Arc::new(Identities::new(&key)),
+            catalog: Arc::new(catalog),
+            store,
+            clock,
+        };
         sync::sync(&folga).await?;
         Ok(Self { folga, embedded })
     }

@@ -1,10 +1,6 @@
 //! The command line.
 
-use std::{
-    io::Write,
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{io::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
@@ -158,8 +154,10 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Drain { source, env } => {
             let catalog = load(&cli, true)?;
             let chosen = targets(&catalog, source.as_deref(), env.as_deref())?;
-            let chosen: Vec<_> =
-                chosen.into_iter().map(|(source, environment)| (source.clone(), environment.clone())).collect();
+            let chosen: Vec<_> = chosen
+                .into_iter()
+                .map(|(source, environment)| (source.clone(), environment.clone()))
+                .collect();
             let app = App::open(catalog, clock).await?;
             let code = drain(&app, &chosen).await;
             app.close().await?;
@@ -175,11 +173,20 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
                 dropped.hourly, dropped.daily, dropped.coverage, dropped.runs, dropped.minutes
             ))
         }
-        Command::Report { env, group, period, format } => {
+        Command::Report {
+            env,
+            group,
+            period,
+            format,
+        } => {
             let catalog = load(&cli, true)?;
             check_environment(&catalog, env)?;
             check_group(&catalog, group.as_deref())?;
-            let choice = PeriodChoice { days: period.days, from: period.from.as_deref(), to: period.to.as_deref() };
+            let choice = PeriodChoice {
+                days: period.days,
+                from: period.from.as_deref(),
+                to: period.to.as_deref(),
+            };
             let period = Period::choose(choice, clock.now(), catalog.timezone, catalog.retention_days)
                 .map_err(|refusal| Usage(refusal.to_string()))?;
             let app = App::open(catalog, clock).await?;
@@ -200,7 +207,9 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
 /// Writes a result to stdout. A reader that has gone away, `head` say, is no failure.
 fn print(text: &str) -> anyhow::Result<u8> {
     match writeln!(std::io::stdout().lock(), "{}", text.trim_end()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("writing to stdout"),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("writing to stdout")
+        }
         _ => Ok(0),
     }
 }
@@ -210,17 +219,25 @@ fn known<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn check_environment<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Environment, Usage> {
-    catalog.environments.iter().find(|environment| environment.name == name).ok_or_else(|| {
-        let names = known(catalog.environments.iter().map(|environment| &*environment.name));
-        Usage(format!("the catalog has no environment `{name}`: give one of {names}"))
-    })
+    catalog
+        .environments
+        .iter()
+        .find(|environment| environment.name == name)
+        .ok_or_else(|| {
+            let names = known(catalog.environments.iter().map(|environment| &*environment.name));
+            Usage(format!(
+                "the catalog has no environment `{name}`: give one of {names}"
+            ))
+        })
 }
 
 fn check_group(catalog: &Catalog, id: Option<&str>) -> Result<(), Usage> {
     match id {
         Some(id) if catalog.groups.iter().all(|group| group.id != id) => {
             let ids = known(catalog.groups.iter().map(|group| &*group.id));
-            Err(Usage(format!("the catalog has no group `{id}`: give one of {ids}")))
+            Err(Usage(format!(
+                "the catalog has no group `{id}`: give one of {ids}"
+            )))
         }
         _ => Ok(()),
     }
@@ -239,14 +256,18 @@ fn targets<'c>(
         && catalog.sources.iter().all(|source| source.name != name)
     {
         let names = known(catalog.sources.iter().map(|source| &*source.name));
-        return Err(Usage(format!("the catalog has no source `{name}`: give one of {names}")));
+        return Err(Usage(format!(
+            "the catalog has no source `{name}`: give one of {names}"
+        )));
     }
     let chosen: Vec<_> = worker::targets(catalog)
         .filter(|(own, _)| source.is_none_or(|name| own.name == name))
         .filter(|(_, own)| environment.is_none_or(|name| own.name == name))
         .collect();
     if chosen.is_empty() {
-        return Err(Usage("that source does not exist in that environment: see `environments` of the source".into()));
+        return Err(Usage(
+            "that source does not exist in that environment: see `environments` of the source".into(),
+        ));
     }
     Ok(chosen)
 }
@@ -283,7 +304,11 @@ fn summary(run: &Run) -> String {
         text += &format!("\n  refused {}: {} ({})", reject.key, reject.reason, reject.count);
     }
     for gap in &run.gaps {
-        text += &format!("\n  not covered: {} to {}", gap.from.to_rfc3339(), gap.to.to_rfc3339());
+        text += &format!(
+            "\n  not covered: {} to {}",
+            gap.from.to_rfc3339(),
+            gap.to.to_rfc3339()
+        );
     }
     if let Some(error) = &run.error {
         text += &format!("\n  failed: {error}");

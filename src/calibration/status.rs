@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{
-    catalog::Mode,
+    catalog::{Mode, alert_at},
     fold::{Figures, Rules},
 };
 
@@ -140,12 +140,6 @@ impl Observed {
     }
 }
 
-/// The smallest count that reaches a percentage of a limit: ⌈limit × percent ÷ 100⌉.
-fn alert_at(limit: u64, percent: u32) -> u64 {
-    let count = (u128::from(limit) * u128::from(percent)).div_ceil(100);
-    u64::try_from(count).unwrap_or(u64::MAX)
-}
-
 /// A value decides; where there are only bounds, both have to say the same.
 fn reached(limit: u64, alert_at: u64, observed: &Observed) -> Status {
     let (lower, upper) = observed
@@ -188,13 +182,6 @@ mod tests {
         Target::new(Mode::Observe, Some(limit), None, 70)
             .judge(&observed)
             .status
-    }
-
-    #[test]
-    fn the_alert_is_the_smallest_count_that_reaches_the_percentage() {
-        // 70 % of 30 is 21 exactly; of 23 it is 16.1; of 5 it is 3.5; of 1 it is 0.7.
-        assert_eq!([30, 23, 5, 1].map(|limit| alert_at(limit, 70)), [21, 17, 4, 1]);
-        assert_eq!(alert_at(u64::MAX, 100), u64::MAX);
     }
 
     #[test]

@@ -100,7 +100,12 @@ impl Stage {
             }
             left > 0
         });
-        pipe.exec_async(&mut self.redis).await
+        // Redis has no word for nothing to do.
+        if pipe.is_empty() {
+            Ok(())
+        } else {
+            pipe.exec_async(&mut self.redis).await
+        }
     }
 }
 

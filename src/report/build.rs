@@ -108,9 +108,8 @@ pub fn build(input: &ReportInput<'_>) -> Report {
             .map(|group| GroupView {
                 id: group.id.clone(),
                 name: group.name.clone(),
-                limits: group
-                    .limits
-                    .iter()
+                limits: (group.limits.iter())
+                    .filter(|limit| limit.exists_in(input.environment))
                     .map(|limit| view(limit, input, &sources))
                     .collect(),
             })
@@ -129,8 +128,8 @@ fn view(limit: &Limit, input: &ReportInput<'_>, sources: &BTreeMap<&str, SourceV
         shared: limit.shared,
         zone: input.catalog.timezone,
     };
-    let mode = limit.mode.get(input.environment).unwrap_or_default();
-    let value = limit.value.get(input.environment);
+    let mode = limit.mode_in(input.environment);
+    let value = limit.value_in(input.environment);
     let target = Target::new(mode, value, limit.watch_alert, input.catalog.alert_percent);
     let observed = Observed::new(figures, &rules, own().any(|source| source.covered));
     let judgement = target.judge(&observed);

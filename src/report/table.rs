@@ -4,10 +4,9 @@ use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
 use super::view::{CoverageView, LimitView, PeakView, Report};
-use crate::catalog::Mode;
 
 /// How many gaps of a source are listed; the JSON has all of them.
 const GAPS: usize = 5;
@@ -44,10 +43,10 @@ pub fn table(report: &Report, zone: Tz) -> String {
             printable(&span.reason)
         )
     }));
-    for group in &report.groups {
+    for group in report.groups.iter().filter(|group| !group.limits.is_empty()) {
         lines.push(format!("\n{}  {}", printable(&group.id), printable(&group.name)));
         let mut table = Table::new();
-        table.load_style(UTF8_HORIZONTAL_ONLY).set_header(COLUMNS);
+        table.load_style(NOTHING).set_header(COLUMNS);
         table.add_rows(group.limits.iter().map(|limit| row(limit, &time)));
         for number in NUMBERS {
             if let Some(column) = table.column_mut(number) {
@@ -90,7 +89,7 @@ fn row(limit: &LimitView, time: &dyn Fn(DateTime<Utc>) -> String) -> [String; 9]
             || limit.window.clone(),
             |value| format!("{value} / {}", limit.window),
         ),
-        mode(limit.mode).to_owned(),
+        limit.mode.to_string(),
         peak.map_or_else(none, bounds),
         peak.and_then(|peak| peak.at).map_or_else(none, time),
         if limit.shared {
@@ -102,15 +101,6 @@ fn row(limit: &LimitView, time: &dyn Fn(DateTime<Utc>) -> String) -> [String; 9]
         format!("{}{partial}", limit.status),
         limit.total.to_string(),
     ]
-}
-
-const fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Observe => "observe",
-        Mode::Block => "block",
-        Mode::Watch => "watch",
-        Mode::Exempt => "exempt",
-    }
 }
 
 /// A peak with the bounds that differ from it.

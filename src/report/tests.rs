@@ -2,9 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    net::SocketAddr,
-    path::PathBuf,
-    time::Duration,
+    path::Path,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -13,12 +11,9 @@ use serde_json::json;
 use super::{LimitData, LimitView, Period, Report, ReportInput, build, table};
 use crate::{
     calibration::Vouched,
-    catalog::{
-        Catalog, Constants, Counts, Environment, Find, Group, HttpSettings, Ignored, Limit, Mode, Pattern,
-        PerEnvironment, PostgresSettings, RedisSettings, Schedule, Scope, Secret, Source, SourceKind,
-    },
+    catalog::Catalog,
     fold::{Figures, Histogram, HourRow, Merged, Peak, TopIdentity},
-    time::{Algorithm, Hour, Minute, MinuteFormat, Window},
+    time::{Hour, Minute},
 };
 
 fn at(text: &str) -> DateTime<Utc> {
@@ -29,104 +24,66 @@ fn minute(text: &str) -> Minute {
     Minute::containing(at(text))
 }
 
-fn schedule() -> Schedule {
-    Schedule::parse("0 */5 * * * *").unwrap()
+/// A catalog of two sources, whose group A has these limits: id, source, value, window and further lines.
+fn catalog(limits: &[(&str, &str, &str, &str, &str)]) -> Catalog {
+    let mut text = r#"
+        timezone = "America/Sao_Paulo"
+        [redis]
+        url = "redis://127.0.0.1"
+        [[environment]]
+        name = "prod"
+        prefix = "olp:"
+        [[environment]]
+        name = "staging"
+        prefix = "olp-stg:"
+        [scope.escola_id]
+        public = true
+        [[source]]
+        name = "gateway"
+        kind = "hash"
+        key = "{env}m:{endpoint}:{minute}"
+        field = "{scope}:{identity}"
+        ttl = "2h"
+        schedule = "0 */5 * * * *"
+        find = "scan"
+        [[source]]
+        name = "portal"
+        kind = "hash"
+        key = "{env}portal:{endpoint}:{minute}"
+        field = "{scope}:{identity}"
+        ttl = "2h"
+        schedule = "0 */5 * * * *"
+        find = "scan"
+        [[ignore]]
+        environment = "prod"
+        from = "2025-03-10T13:10:00Z"
+        to = "2025-03-10T13:20:00Z"
+        reason = "load test"
+        [[group]]
+        id = "B"
+        name = "Other"
+        [[group.limit]]
+        id = "other"
+        source = "gateway"
+        endpoints = ["other"]
+        scope = "escola_id"
+        limit = 1
+        window = "1m"
+        [[group]]
+        id = "A"
+        name = "Critical auth"
+    "#
+    .to_owned();
+    text.extend(limits.iter().map(|(id, source, value, window, more)| {
+        format!(
+            "[[group.limit]]\nid = \"{id}\"\nsource = {source}\nlimit = {value}\nwindow = \"{window}\"\n\
+             endpoints = [\"send-otp\"]\nscope = \"escola_id\"\n{more}\n"
+        )
+    }));
+    Catalog::parse(&text, Path::new("folga.toml"), &|_| None, false).unwrap()
 }
 
-fn source(name: &str) -> Source {
-    Source {
-        name: name.to_owned(),
-        kind: SourceKind::Hash,
-        key: Pattern::parse("{env}m:{endpoint}:{minute}").unwrap(),
-        field: Some(Pattern::parse("{scope}:{identity}").unwrap()),
-        constants: Constants::default(),
-        minute: MinuteFormat::Compact,
-        ttl: TimeDelta::hours(2),
-        schedule: schedule(),
-        grace: TimeDelta::seconds(5),
-        lateness: TimeDelta::minutes(10),
-        find: Find::Scan,
-        environments: vec!["prod".to_owned()],
-        counts: Counts::Attempts,
-        rejected: Vec::new(),
-    }
-}
-
-fn limit(id: &str, value: u64, window: &str) -> Limit {
-    Limit {
-        id: id.to_owned(),
-        sources: vec!["gateway".to_owned()],
-        endpoints: vec!["send-otp".to_owned()],
-        scope: "escola_id".to_owned(),
-        value: PerEnvironment::All(value),
-        window: Window::parse(window).unwrap(),
-        algorithm: Algorithm::Anchored,
-        mode: PerEnvironment::All(Mode::Observe),
-        shared: false,
-        outcomes: None,
-        watch_alert: None,
-        hypothetical_peak: None,
-        ceiling: None,
-    }
-}
-
-fn catalog(limits: Vec<Limit>) -> Catalog {
-    let group = |id: &str, limits| Group {
-        id: id.to_owned(),
-        name: "Critical\nauth".to_owned(),
-        limits,
-    };
-    Catalog {
-        path: PathBuf::from("folga.toml"),
-        timezone: chrono_tz::America::Sao_Paulo,
-        alert_percent: 70,
-        retention_days: 90,
-        minute_retention: TimeDelta::days(8),
-        retention_schedule: schedule(),
-        required_days: 28,
-        hourly_limits_after_days: 30,
-        redis: RedisSettings {
-            url: Secret::new("redis://127.0.0.1".to_owned()),
-            username: None,
-            password: None,
-            ca_file: None,
-            connect_timeout: Duration::from_secs(2),
-            response_timeout: Duration::from_secs(10),
-        },
-        postgres: PostgresSettings {
-            url: None,
-            max_connections: 5,
-            data_dir: PathBuf::from("folga-data"),
-        },
-        ntfy: None,
-        http: HttpSettings {
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            base_url: None,
-            api_token: None,
-        },
-        identity_key: None,
-        environments: vec![Environment {
-            name: "prod".to_owned(),
-            prefix: "olp:".to_owned(),
-        }],
-        scopes: [(
-            "escola_id".to_owned(),
-            Scope {
-                ip: false,
-                public: true,
-            },
-        )]
-        .into(),
-        sources: vec![source("gateway"), source("portal")],
-        groups: vec![group("A", limits), group("B", vec![limit("other", 1, "1m")])],
-        ignored: vec![Ignored {
-            environment: "prod".to_owned(),
-            from: at("2025-03-10T13:10:00Z"),
-            to: at("2025-03-10T13:20:00Z"),
-            reason: "load test".to_owned(),
-        }],
-    }
-}
+const GATEWAY: &str = r#""gateway""#;
 
 /// The peak of 4 at 12:03Z, of identity 1, with a total that passes 2^64.
 fn figures() -> Figures {
@@ -157,7 +114,7 @@ fn figures() -> Figures {
 }
 
 /// From 12:00Z to 14:00Z with all minutes from 12:00Z to 13:29Z covered.
-fn report(limits: Vec<Limit>, data: &[(&str, Figures)], now: &str) -> Report {
+fn report(limits: &[(&str, &str, &str, &str, &str)], data: &[(&str, Figures)], now: &str) -> Report {
     let catalog = catalog(limits);
     let noon = minute("2025-03-10T12:00:00Z").hour();
     let limits: HashMap<_, _> = data
@@ -194,15 +151,8 @@ fn report(limits: Vec<Limit>, data: &[(&str, Figures)], now: &str) -> Report {
 
 #[test]
 fn every_field_is_there_and_integers_are_exact() {
-    let limit = Limit {
-        hypothetical_peak: Some(40),
-        ..limit("send-otp.escola", 5, "15m")
-    };
-    let report = report(
-        vec![limit],
-        &[("send-otp.escola", figures())],
-        "2025-03-10T13:40:30Z",
-    );
+    let limits = [("send-otp.escola", GATEWAY, "5", "15m", "hypothetical_peak = 40")];
+    let report = report(&limits, &[("send-otp.escola", figures())], "2025-03-10T13:40:30Z");
     let text = serde_json::to_string(&report).unwrap();
     // 2^65, which no 64-bit integer holds.
     assert!(text.contains("\"total\":36893488147419103232,"), "{text}");
@@ -225,7 +175,7 @@ fn every_field_is_there_and_integers_are_exact() {
                 {"source": "portal", "minutes": 100, "covered": 0, "consecutive_days": 0, "gaps": []}
             ],
             "ignored": [{"from": "2025-03-10T13:00:00Z", "to": "2025-03-10T14:00:00Z", "reason": "load test"}],
-            "groups": [{"id": "A", "name": "Critical\nauth", "limits": [{
+            "groups": [{"id": "A", "name": "Critical auth", "limits": [{
                 "id": "send-otp.escola", "source": "gateway", "endpoints": ["send-otp"], "scope": "escola_id",
                 "limit": 5, "window": "15m", "algorithm": "anchored", "shared": false, "mode": "observe",
                 "alert_at": 4, "status": "near",
@@ -246,36 +196,34 @@ fn every_field_is_there_and_integers_are_exact() {
 
 #[test]
 fn what_is_unknown_is_null_and_what_is_quiet_is_zero() {
-    let portal = Limit {
-        sources: vec!["portal".to_owned()],
-        ..limit("unread", 5, "15m")
-    };
-    let both = Limit {
-        sources: vec!["gateway".to_owned(), "portal".to_owned()],
-        ..limit("both", 5, "15m")
-    };
     let burst = Figures {
         peak: None,
         histogram: Histogram::default(),
         top: Vec::new(),
         ..figures()
     };
-    let watched = Limit {
-        mode: PerEnvironment::All(Mode::Watch),
-        ..limit("watched", 5, "1m")
-    };
-    let limits = vec![
-        limit("quiet", 5, "15m"),
-        portal,
-        both,
-        limit("burst", 5, "5s"),
-        watched,
+    let limits = [
+        ("quiet", GATEWAY, "5", "15m", ""),
+        ("unread", r#""portal""#, "5", "15m", ""),
+        ("both", r#"["gateway", "portal"]"#, "5", "15m", ""),
+        ("burst", GATEWAY, "5", "5s", ""),
+        (
+            "watched",
+            GATEWAY,
+            "5",
+            "1m",
+            r#"mode = { prod = "watch", staging = "block" }"#,
+        ),
+        ("elsewhere", GATEWAY, "{ staging = 5 }", "1m", ""),
     ];
-    let report = report(
-        limits,
-        &[("burst", burst), ("watched", figures())],
-        "2025-03-10T14:00:05Z",
-    );
+    let data = [("burst", burst), ("watched", figures())];
+    let report = report(&limits, &data, "2025-03-10T14:00:05Z");
+    let ids: Vec<_> = report.groups[0]
+        .limits
+        .iter()
+        .map(|limit| limit.id.as_str())
+        .collect();
+    assert_eq!(ids, ["quiet", "unread", "both", "burst", "watched"]);
     let seen = |limit: &LimitView| {
         let would_block = limit.would_block.is_some();
         let nine = limit.by_hour.map(|by_hour| by_hour[9]);
@@ -310,14 +258,10 @@ fn what_is_unknown_is_null_and_what_is_quiet_is_zero() {
 
 #[test]
 fn the_table_shows_every_limit_and_lets_no_text_break_it() {
-    let shared = Limit {
-        shared: true,
-        ..limit("quiet", 23, "1h")
-    };
-    let limits = vec![
-        limit("send-otp.escola", 5, "15m"),
-        shared,
-        limit("burst", 150, "5s"),
+    let limits = [
+        ("send-otp.escola", GATEWAY, "5", "15m", ""),
+        ("quiet", GATEWAY, "23", "1h", "shared = true"),
+        ("burst", GATEWAY, "150", "5s", ""),
     ];
     let burst = Figures {
         peak: None,
@@ -325,7 +269,7 @@ fn the_table_shows_every_limit_and_lets_no_text_break_it() {
     };
     let data = [("send-otp.escola", figures()), ("burst", burst)];
     let printed = table(
-        &report(limits, &data, "2025-03-10T13:40:30Z"),
+        &report(&limits, &data, "2025-03-10T13:40:30Z"),
         chrono_tz::America::Sao_Paulo,
     );
     assert!(
@@ -353,7 +297,7 @@ fn the_table_shows_every_limit_and_lets_no_text_break_it() {
         words("left out"),
         "left out 2025-03-10 10:00 to 2025-03-10 11:00: load test"
     );
-    assert_eq!(words("A "), "A Critical\\nauth");
+    assert_eq!(words("A "), "A Critical auth");
     assert_eq!(
         words("send-otp.escola"),
         "send-otp.escola 5 / 15m observe 4 (≥2 ≤5) 2025-03-10 09:03 escola-\\u{1b}[2J1 80.0 % near, partial 36893488147419103232"

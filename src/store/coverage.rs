@@ -88,7 +88,12 @@ pub async fn add(tx: &mut Tx, environment: &str, source: &str, seen: &Seen) -> R
         hours.entry(minute.hour()).or_default().settled |= 1 << minute.of_hour();
     }
     let starts: Vec<_> = hours.keys().map(|hour| hour.start()).collect();
-    let column = |mask: fn(&Masks) -> u64| hours.values().map(|masks| mask(masks).cast_signed()).collect::<Vec<_>>();
+    let column = |mask: fn(&Masks) -> u64| {
+        hours
+            .values()
+            .map(|masks| mask(masks).cast_signed())
+            .collect::<Vec<_>>()
+    };
     sqlx::query!(
         "INSERT INTO coverage AS stored (environment, source, hour, covered, doubtful, settled)
          SELECT $1, $2, * FROM unnest($3::timestamptz[], $4::bigint[], $5::bigint[], $6::bigint[])

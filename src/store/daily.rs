@@ -22,11 +22,16 @@ pub type ShapeDay = (i32, Day);
 /// # Errors
 /// The database failed.
 pub async fn derive(tx: &mut Tx, days: &BTreeSet<ShapeDay>, zone: Tz) -> Result<(), StoreError> {
-    let Some(first) = days.iter().map(|(_, day)| *day).min() else { return Ok(()) };
+    let Some(first) = days.iter().map(|(_, day)| *day).min() else {
+        return Ok(());
+    };
     let last = days.iter().map(|(_, day)| *day).max().unwrap_or(first);
     let shapes: BTreeSet<_> = days.iter().map(|(shape, _)| *shape).collect();
     let shapes: Vec<_> = shapes.into_iter().collect();
-    let (from, to) = (Hour::containing(day_start(first, zone)), Hour::containing(day_end(last, zone)).next());
+    let (from, to) = (
+        Hour::containing(day_start(first, zone)),
+        Hour::containing(day_end(last, zone)).next(),
+    );
     let mut hours: BTreeMap<ShapeDay, Vec<_>> = BTreeMap::new();
     for (shape, row) in hourly::read(tx, &shapes, from, to).await? {
         let day = (shape, day_of(row.hour.start(), zone));
@@ -34,7 +39,10 @@ pub async fn derive(tx: &mut Tx, days: &BTreeSet<ShapeDay>, zone: Tz) -> Result<
             hours.entry(day).or_default().push(row);
         }
     }
-    let rows: Vec<_> = hours.into_iter().map(|(day, hours)| (day, Merged::of_hours(&hours, zone))).collect();
+    let rows: Vec<_> = hours
+        .into_iter()
+        .map(|(day, hours)| (day, Merged::of_hours(&hours, zone)))
+        .collect();
     put(tx, &rows).await
 }
 
@@ -43,7 +51,10 @@ async fn put(tx: &mut Tx, rows: &[(ShapeDay, Merged)]) -> Result<(), StoreError>
     let shapes: Vec<_> = rows.iter().map(|((shape, _), _)| *shape).collect();
     let days: Vec<_> = rows.iter().map(|((_, day), _)| *day).collect();
     let mut by_hour = Vec::with_capacity(rows.len() * 24);
-    let active: Vec<_> = rows.iter().map(|(_, merged)| merged.active_hours.cast_signed()).collect();
+    let active: Vec<_> = rows
+        .iter()
+        .map(|(_, merged)| merged.active_hours.cast_signed())
+        .collect();
     for (_, merged) in rows {
         columns.push(&merged.figures);
         by_hour.extend(merged.by_hour.iter().map(|peak| peak.map(bigint)));
@@ -119,7 +130,15 @@ pub async fn read(
                 *slot = peak.map(|peak| peak.max(0).cast_unsigned());
             }
             let active_hours = row.active_hours.max(0).cast_unsigned();
-            Ok((row.shape_id, row.day, Merged { figures: record.figures()?, by_hour, active_hours }))
+            Ok((
+                row.shape_id,
+                row.day,
+                Merged {
+                    figures: record.figures()?,
+                    by_hour,
+                    active_hours,
+                },
+            ))
         })
         .collect()
 }
@@ -129,11 +148,19 @@ pub async fn read(
 /// # Errors
 /// The database failed.
 pub async fn rebuild(tx: &mut Tx, zone: Tz) -> Result<(), StoreError> {
-    sqlx::query!("DELETE FROM daily").persistent(false).execute(&mut **tx).await?;
-    let hours = sqlx::query!("SELECT shape_id, hour FROM hourly").fetch_all(&mut **tx).await?;
+    sqlx::query!("DELETE FROM daily")
+        .persistent(false)
+        .execute(&mut **tx)
+        .await?;
+    let hours = sqlx::query!("SELECT shape_id, hour FROM hourly")
+        .fetch_all(&mut **tx)
+        .await?;
     let mut by_shape: BTreeMap<i32, BTreeSet<ShapeDay>> = BTreeMap::new();
     for row in hours {
-        by_shape.entry(row.shape_id).or_default().insert((row.shape_id, day_of(row.hour, zone)));
+        by_shape
+            .entry(row.shape_id)
+            .or_default()
+            .insert((row.shape_id, day_of(row.hour, zone)));
     }
     // A shape at a time, so that memory holds one shape's history only.
     for days in by_shape.values() {

@@ -107,7 +107,10 @@ impl Record {
             peak,
             lower: count(self.lower),
             upper: count(self.upper),
-            total: self.total.parse().map_err(|error| StoreError::Decode(Box::new(error)))?,
+            total: self
+                .total
+                .parse()
+                .map_err(|error| StoreError::Decode(Box::new(error)))?,
             identities: count(self.identities),
             histogram: Histogram::new(windows.map(|(value, windows)| (count(value), count(windows)))),
             top: top

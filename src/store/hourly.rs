@@ -49,7 +49,12 @@ pub async fn put(tx: &mut Tx, rows: &[(i32, HourRow)]) -> Result<(), StoreError>
 ///
 /// # Errors
 /// The database failed.
-pub async fn read(tx: &mut Tx, shapes: &[i32], from: Hour, to: Hour) -> Result<Vec<(i32, HourRow)>, StoreError> {
+pub async fn read(
+    tx: &mut Tx,
+    shapes: &[i32],
+    from: Hour,
+    to: Hour,
+) -> Result<Vec<(i32, HourRow)>, StoreError> {
     let rows = sqlx::query!(
         r#"SELECT shape_id, hour, peak, lower, upper, peak_at, peak_id, total::text AS "total!", identities,
                histogram_values, histogram_windows, top_ids, top_peaks, top_at
@@ -76,7 +81,13 @@ pub async fn read(tx: &mut Tx, shapes: &[i32], from: Hour, to: Hour) -> Result<V
                 top_peaks: row.top_peaks,
                 top_at: row.top_at,
             };
-            Ok((row.shape_id, HourRow { hour: Hour::containing(row.hour), figures: record.figures()? }))
+            Ok((
+                row.shape_id,
+                HourRow {
+                    hour: Hour::containing(row.hour),
+                    figures: record.figures()?,
+                },
+            ))
         })
         .collect()
 }

@@ -31,7 +31,11 @@ pub async fn keep(tx: &mut Tx, labels: &HashMap<String, HashMap<i64, String>>) -
 ///
 /// # Errors
 /// The database failed.
-pub async fn of(tx: &mut Tx, scopes: &[String], ids: &[i64]) -> Result<HashMap<(String, i64), String>, StoreError> {
+pub async fn of(
+    tx: &mut Tx,
+    scopes: &[String],
+    ids: &[i64],
+) -> Result<HashMap<(String, i64), String>, StoreError> {
     let rows = sqlx::query!(
         "SELECT scope, id, label FROM labels WHERE scope = ANY($1) AND id = ANY($2)",
         scopes,
@@ -39,5 +43,8 @@ pub async fn of(tx: &mut Tx, scopes: &[String], ids: &[i64]) -> Result<HashMap<(
     )
     .fetch_all(&mut **tx)
     .await?;
-    Ok(rows.into_iter().map(|row| ((row.scope, row.id), row.label)).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| ((row.scope, row.id), row.label))
+        .collect())
 }

@@ -19,7 +19,9 @@ pub enum SchemaError {
         missing: usize,
     },
     /// A newer program has been here, or a migration was edited.
-    #[error("the database's schema step {0} is not the one this program knows: run the newer folga that made it")]
+    #[error(
+        "the database's schema step {0} is not the one this program knows: run the newer folga that made it"
+    )]
     Unknown(i64),
 }
 
@@ -70,7 +72,11 @@ pub async fn check(store: &Store) -> Result<(), SchemaError> {
         .persistent(false)
         .fetch_one(&mut *tx)
         .await?;
-    let applied = if exists { applied(&mut tx).await? } else { Vec::new() };
+    let applied = if exists {
+        applied(&mut tx).await?
+    } else {
+        Vec::new()
+    };
     match missing(&applied)?.len() {
         0 => Ok(()),
         missing => Err(SchemaError::Missing { missing }),
@@ -93,5 +99,8 @@ fn missing(applied: &[(i64, Vec<u8>)]) -> Result<Vec<&'static sqlx::migrate::Mig
         }
     }
     let done = |version| applied.iter().any(|(applied, _)| *applied == version);
-    Ok(MIGRATIONS.iter().filter(|migration| !done(migration.version)).collect())
+    Ok(MIGRATIONS
+        .iter()
+        .filter(|migration| !done(migration.version))
+        .collect())
 }

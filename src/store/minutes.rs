@@ -33,7 +33,11 @@ pub struct Changed {
 
 impl Rows {
     /// Adds a row. `ids` ascend without repetition.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "batches are far below 2^31")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        reason = "batches are far below 2^31"
+    )]
     pub fn push(&mut self, series_id: i32, minute: Minute, stem: i64, ids: &[i64], counts: &[i64]) {
         self.series.push(series_id);
         self.minutes.push(minute.start());
@@ -101,7 +105,10 @@ pub async fn stems(
     )
     .fetch_all(&mut **tx)
     .await?;
-    Ok(rows.into_iter().map(|row| (Minute::containing(row.minute), row.stem)).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| (Minute::containing(row.minute), row.stem))
+        .collect())
 }
 
 /// The keys of some series whose last stored minute held more identities than `size`.
@@ -179,9 +186,11 @@ pub fn read<'tx>(
 /// # Errors
 /// The database failed.
 pub async fn first(tx: &mut Tx, series: &[i32]) -> Result<Option<Minute>, StoreError> {
-    let first =
-        sqlx::query_scalar!("SELECT min(minute) FROM minute_counts WHERE series_id = ANY($1)", series)
-            .fetch_one(&mut **tx)
-            .await?;
+    let first = sqlx::query_scalar!(
+        "SELECT min(minute) FROM minute_counts WHERE series_id = ANY($1)",
+        series
+    )
+    .fetch_one(&mut **tx)
+    .await?;
     Ok(first.map(Minute::containing))
 }

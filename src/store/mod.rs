@@ -71,7 +71,9 @@ impl Store {
     /// # Errors
     /// No connection could be had.
     pub async fn begin_snapshot(&self) -> Result<Tx, StoreError> {
-        self.pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+        self.pool
+            .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            .await
     }
 
     /// Begins the one writing transaction an environment may have at a time. Folds of one hour from two sources, and
@@ -99,9 +101,12 @@ impl Store {
     }
 
     async fn lock(tx: &mut Tx, environment: &str) -> Result<(), StoreError> {
-        sqlx::query!("SELECT pg_advisory_xact_lock(hashtextextended('folga ' || $1, 0))", environment)
-            .fetch_one(&mut **tx)
-            .await?;
+        sqlx::query!(
+            "SELECT pg_advisory_xact_lock(hashtextextended('folga ' || $1, 0))",
+            environment
+        )
+        .fetch_one(&mut **tx)
+        .await?;
         Ok(())
     }
 
@@ -119,7 +124,9 @@ pub fn worth_retrying(error: &StoreError) -> bool {
         StoreError::Io(_) => true,
         StoreError::Database(error) => {
             // Serialization failure, deadlock, and the server's own shutdown of the session.
-            error.code().is_some_and(|code| matches!(&*code, "40001" | "40P01" | "57P01"))
+            error
+                .code()
+                .is_some_and(|code| matches!(&*code, "40001" | "40P01" | "57P01"))
         }
         _ => false,
     }
@@ -129,9 +136,11 @@ pub fn worth_retrying(error: &StoreError) -> bool {
 #[must_use]
 pub fn explain(error: &StoreError) -> String {
     match error {
-        StoreError::PoolTimedOut => "no connection to Postgres could be had in time: check that it runs and is \
+        StoreError::PoolTimedOut => {
+            "no connection to Postgres could be had in time: check that it runs and is \
              reachable, and that `max_connections` in [postgres] is enough"
-            .to_owned(),
+                .to_owned()
+        }
         StoreError::Io(error) => format!("the connection to Postgres broke ({error}): check that it runs"),
         other => format!("Postgres: {other}"),
     }

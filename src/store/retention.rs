@@ -14,8 +14,13 @@ macro_rules! in_batches {
         loop {
             let mut tx = $store.begin().await?;
             let batch = sqlx::query!(
-                "DELETE FROM " + $table + " WHERE ctid = ANY(ARRAY(SELECT ctid FROM " + $table + " WHERE "
-                    + $column + " < $1 LIMIT $2))",
+                "DELETE FROM "
+                    + $table
+                    + " WHERE ctid = ANY(ARRAY(SELECT ctid FROM "
+                    + $table
+                    + " WHERE "
+                    + $column
+                    + " < $1 LIMIT $2))",
                 $before,
                 BATCH
             )

@@ -129,9 +129,12 @@ pub async fn keep(tx: &mut Tx, run: &Run) -> Result<i64, StoreError> {
 /// # Errors
 /// The database failed.
 pub async fn recent(tx: &mut Tx, most: i64) -> Result<Vec<Run>, StoreError> {
-    let rows = sqlx::query!("SELECT * FROM runs ORDER BY started_at DESC, id DESC LIMIT $1", most)
-        .fetch_all(&mut **tx)
-        .await?;
+    let rows = sqlx::query!(
+        "SELECT * FROM runs ORDER BY started_at DESC, id DESC LIMIT $1",
+        most
+    )
+    .fetch_all(&mut **tx)
+    .await?;
     Ok(rows
         .into_iter()
         .map(|row| Run {
@@ -146,10 +149,16 @@ pub async fn recent(tx: &mut Tx, most: i64) -> Result<Vec<Run>, StoreError> {
             minutes_covered: row.minutes_covered,
             commands: row.commands,
             bytes: row.bytes,
-            rejects: (row.reject_keys.into_iter().zip(row.reject_reasons).zip(row.reject_counts))
-                .map(|((key, reason), count)| RunReject { key, reason, count })
+            rejects: (row
+                .reject_keys
+                .into_iter()
+                .zip(row.reject_reasons)
+                .zip(row.reject_counts))
+            .map(|((key, reason), count)| RunReject { key, reason, count })
+            .collect(),
+            gaps: (row.gaps_from.into_iter().zip(row.gaps_to))
+                .map(|(from, to)| RunGap { from, to })
                 .collect(),
-            gaps: (row.gaps_from.into_iter().zip(row.gaps_to)).map(|(from, to)| RunGap { from, to }).collect(),
             error: row.error,
         })
         .collect())
@@ -166,5 +175,8 @@ pub async fn last_successes(tx: &mut Tx) -> Result<Vec<(String, String, DateTime
     )
     .fetch_all(&mut **tx)
     .await?;
-    Ok(rows.into_iter().map(|row| (row.environment, row.source, row.finished_at)).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| (row.environment, row.source, row.finished_at))
+        .collect())
 }

@@ -9,7 +9,9 @@ use super::{StoreError, Tx};
 /// # Errors
 /// The database failed.
 pub async fn get(tx: &mut Tx, name: &str) -> Result<Option<String>, StoreError> {
-    sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name).fetch_optional(&mut **tx).await
+    sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name)
+        .fetch_optional(&mut **tx)
+        .await
 }
 
 /// Writes a setting.

@@ -31,7 +31,8 @@ pub struct ActiveShape {
 
 impl ActiveShape {
     fn counts(&self, series: &Series) -> bool {
-        self.shape.counts(&series.source, &series.endpoint, &series.scope, &series.outcome)
+        self.shape
+            .counts(&series.source, &series.endpoint, &series.scope, &series.outcome)
     }
 }
 
@@ -55,12 +56,19 @@ type ShapeRange = (usize, Range<Hour>);
 
 impl FoldContext<'_> {
     fn rules(&self, shape: &Shape) -> Rules {
-        Rules { window: shape.window, algorithm: shape.algorithm, shared: shape.shared, zone: self.zone }
+        Rules {
+            window: shape.window,
+            algorithm: shape.algorithm,
+            shared: shape.shared,
+            zone: self.zone,
+        }
     }
 
     /// No window ends later, for this run, than the last closed minute or what was folded before.
     fn closed_before(&self, shape: &StoredShape) -> Minute {
-        shape.folded_before.map_or(self.closed_before, |folded| self.closed_before.max(Minute::containing(folded)))
+        shape.folded_before.map_or(self.closed_before, |folded| {
+            self.closed_before.max(Minute::containing(folded))
+        })
     }
 
     fn series_of(&self, active: &ActiveShape) -> impl Iterator<Item = &Series> {
@@ -80,8 +88,12 @@ impl FoldContext<'_> {
         let end = self.closed_before.plus(-1).hour().next();
         let mut touched = Vec::new();
         for (index, active) in self.shapes.iter().enumerate() {
-            let minutes: BTreeSet<Minute> =
-                self.series_of(active).filter_map(|series| changed.get(&series.id)).flatten().copied().collect();
+            let minutes: BTreeSet<Minute> = self
+                .series_of(active)
+                .filter_map(|series| changed.get(&series.id))
+                .flatten()
+                .copied()
+                .collect();
             let mut hours: Vec<Range<Hour>> = minutes
                 .iter()
                 .map(|minute| minute.hour()..self.last_hour(&active.shape, *minute).next().min(end))
@@ -92,7 +104,11 @@ impl FoldContext<'_> {
             {
                 hours.push(Hour::containing(folded)..end);
             }
-            touched.extend(joined(hours, self.sealed_before).into_iter().map(|hours| (index, hours)));
+            touched.extend(
+                joined(hours, self.sealed_before)
+                    .into_iter()
+                    .map(|hours| (index, hours)),
+            );
         }
         touched
     }
@@ -148,7 +164,11 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
         if let Some(first) = minutes::first(tx, &series).await? {
             let known = active.stored.history_from.map_or(first.hour(), Hour::containing);
             let hours = first.hour().max(known)..context.closed_before.plus(-1).hour().next();
-            ranges.extend(joined(vec![hours], context.sealed_before).into_iter().map(|hours| (index, hours)));
+            ranges.extend(
+                joined(vec![hours], context.sealed_before)
+                    .into_iter()
+                    .map(|hours| (index, hours)),
+            );
         }
     }
     fold(tx, context, &ranges, &BTreeMap::new()).await?;
@@ -178,13 +198,22 @@ async fn fold(
     for (index, hours) in ranges {
         let active = &context.shapes[*index];
         let rules = context.rules(&active.shape);
-        let fold = Fold::new(rules, hours.start, hours.end, context.closed_before(&active.stored));
+        let fold = Fold::new(
+            rules,
+            hours.start,
+            hours.end,
+            context.closed_before(&active.stored),
+        );
         let needs = fold.needs_from()..hours.end.first_minute();
         for series in context.series_of(active) {
             by_series.entry(series.id).or_default().push(folds.len());
             need(series.id, &needs);
         }
-        folds.push(ShapeFold { shape_id: active.stored.id, needs, fold });
+        folds.push(ShapeFold {
+            shape_id: active.stored.id,
+            needs,
+            fold,
+        });
     }
     let mut series_folds: HashMap<i32, (BTreeSet<Hour>, SeriesFold)> = HashMap::new();
     for (series, minutes) in changed {
@@ -195,7 +224,10 @@ async fn fold(
         series_folds.insert(*series, (hours, SeriesFold::default()));
     }
 
-    let spans: Vec<Span> = spans.into_iter().map(|(series, span)| (series, span.start, span.end)).collect();
+    let spans: Vec<Span> = spans
+        .into_iter()
+        .map(|(series, span)| (series, span.start, span.end))
+        .collect();
     {
         let mut rows = std::pin::pin!(minutes::read(tx, &spans));
         while let Some(row) = rows.try_next().await? {
@@ -223,7 +255,9 @@ async fn put(
 ) -> Result<(), StoreError> {
     let rows: Vec<(i32, HourRow)> = folds
         .into_iter()
-        .flat_map(|ShapeFold { shape_id, fold, .. }| fold.finish().into_iter().map(move |row| (shape_id, row)))
+        .flat_map(|ShapeFold { shape_id, fold, .. }| {
+            fold.finish().into_iter().map(move |row| (shape_id, row))
+        })
         .collect();
     let series_rows: Vec<(i32, SeriesHour)> = series_folds
         .into_iter()
@@ -234,7 +268,10 @@ async fn put(
     }
     if !rows.is_empty() {
         hourly::put(tx, &rows).await?;
-        let days = rows.iter().map(|(shape, row)| (*shape, day_of(row.hour.start(), zone))).collect();
+        let days = rows
+            .iter()
+            .map(|(shape, row)| (*shape, day_of(row.hour.start(), zone)))
+            .collect();
         daily::derive(tx, &days, zone).await?;
     }
     Ok(())

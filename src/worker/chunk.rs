@@ -72,22 +72,35 @@ impl Chunk {
         let mut tx = folga.store.begin_write(environment).await?;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let sealed_before = sealed_before(catalog, folga.clock.now(), pruned_before);
-        let reads: Vec<&KeyRead> =
-            self.reads.iter().filter(|read| read.minute.hour() >= sealed_before).collect();
+        let reads: Vec<&KeyRead> = self
+            .reads
+            .iter()
+            .filter(|read| read.minute.hour() >= sealed_before)
+            .collect();
 
         let all_series = ensure_series(&mut tx, environment, source, &reads).await?;
         let changed = join(&mut tx, &all_series, source, &reads).await?;
         let doubtful = self.doubtful(&mut tx, &all_series, source, &changed).await?;
         labels::keep(&mut tx, &self.labels).await?;
-        let seen =
-            Seen { covered: self.complete.clone(), doubtful: doubtful.clone(), settled: self.settled.clone() };
+        let seen = Seen {
+            covered: self.complete.clone(),
+            doubtful: doubtful.clone(),
+            settled: self.settled.clone(),
+        };
         coverage::add(&mut tx, environment, source, &seen).await?;
-        let first = reads.iter().filter(|read| !read.rows.is_empty()).map(|read| read.minute).min();
+        let first = reads
+            .iter()
+            .filter(|read| !read.rows.is_empty())
+            .map(|read| read.minute)
+            .min();
         coverage::note(&mut tx, environment, source, first, None).await?;
 
         let mut by_series: BTreeMap<i32, BTreeSet<Minute>> = BTreeMap::new();
         for change in &changed {
-            by_series.entry(change.series_id).or_default().insert(change.minute);
+            by_series
+                .entry(change.series_id)
+                .or_default()
+                .insert(change.minute);
         }
         let shapes = sync::active_shapes(&mut tx, catalog, environment).await?;
         let context = FoldContext {
@@ -112,11 +125,20 @@ impl Chunk {
         changed: &[Changed],
     ) -> Result<BTreeSet<Minute>, StoreError> {
         let here: HashSet<(Minute, i64)> = self.reads.iter().map(|read| (read.minute, read.stem)).collect();
-        let own: Vec<i32> =
-            all_series.iter().filter(|series| series.source == source).map(|series| series.id).collect();
+        let own: Vec<i32> = all_series
+            .iter()
+            .filter(|series| series.source == source)
+            .map(|series| series.id)
+            .collect();
         let stored = minutes::stems(tx, &own, &self.complete).await?;
-        let gone = stored.into_iter().filter(|key| !here.contains(key)).map(|(minute, _)| minute);
-        let fell = changed.iter().filter(|change| change.fell).map(|change| change.minute);
+        let gone = stored
+            .into_iter()
+            .filter(|key| !here.contains(key))
+            .map(|(minute, _)| minute);
+        let fell = changed
+            .iter()
+            .filter(|change| change.fell)
+            .map(|change| change.minute);
         Ok(gone.chain(fell).collect())
     }
 }
@@ -167,7 +189,9 @@ async fn join(
     let mut rows = Rows::default();
     for read in reads {
         for row in &read.rows {
-            let Some(series) = ids.get(&name(&row.name)) else { continue };
+            let Some(series) = ids.get(&name(&row.name)) else {
+                continue;
+            };
             rows.push(*series, read.minute, read.stem, &row.ids, &row.counts);
         }
         if rows.samples() >= ROWS_TOGETHER {

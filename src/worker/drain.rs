@@ -7,11 +7,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use super::{
-    Folga,
-    chunk::Chunk,
-    gaps, sealed_before,
-};
+use super::{Folga, chunk::Chunk, gaps, sealed_before};
 use crate::{
     catalog::{Environment, Source},
     source::{ConnectError, KeyRead, Plan, ReadError, Reader, Rejects, Session, Target, find},
@@ -76,7 +72,11 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
     let result = try_drain(folga, source, environment, &mut tally).await;
     let gaps = gaps::runs(&(&tally.missed | &tally.doubtful));
     let rejects: Vec<_> = (tally.rejects.iter())
-        .map(|reject| RunReject { key: reject.key, reason: reject.reason, count: number(reject.count) })
+        .map(|reject| RunReject {
+            key: reject.key,
+            reason: reject.reason,
+            count: number(reject.count),
+        })
         .collect();
     let outcome = match &result {
         Err(_) => RunOutcome::Failed,
@@ -108,7 +108,10 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
             run.error.get_or_insert(error);
         }
     }
-    Drained { run, ahead_seconds: tally.ahead_seconds }
+    Drained {
+        run,
+        ahead_seconds: tally.ahead_seconds,
+    }
 }
 
 fn number(count: u64) -> i64 {
@@ -131,7 +134,12 @@ struct Before {
 }
 
 impl Before {
-    async fn read(folga: &Folga, source: &Source, environment: &str, now: DateTime<Utc>) -> Result<Self, StoreError> {
+    async fn read(
+        folga: &Folga,
+        source: &Source,
+        environment: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Self, StoreError> {
         let mut tx = folga.store.begin().await?;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let sealed_before = sealed_before(&folga.catalog, now, pruned_before);
@@ -144,7 +152,12 @@ impl Before {
         let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
         let large = large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?;
         tx.rollback().await?;
-        Ok(Self { state, coverage, sealed_before, large })
+        Ok(Self {
+            state,
+            coverage,
+            sealed_before,
+            large,
+        })
     }
 
     fn masks(&self, minute: Minute) -> Masks {
@@ -174,7 +187,10 @@ async fn large_keys(
         .filter(|series| series.source == source.name)
         .map(|series| series.id)
         .collect();
-    Ok(minutes::larger_than(tx, &own, since, LARGE_HASH).await?.into_iter().collect())
+    Ok(minutes::larger_than(tx, &own, since, LARGE_HASH)
+        .await?
+        .into_iter()
+        .collect())
 }
 
 #[tracing::instrument(name = "drain", skip_all, fields(source = source.name, environment = environment.name))]
@@ -186,9 +202,15 @@ async fn try_drain(
 ) -> Result<(), DrainError> {
     let now = folga.clock.now();
     let before = Before::read(folga, source, &environment.name, now).await?;
-    let plan = Plan::new(now, source, before.sealed_before, |minute| before.is_settled(minute));
+    let plan = Plan::new(now, source, before.sealed_before, |minute| {
+        before.is_settled(minute)
+    });
     let session = Session::open(&folga.catalog.redis).await?;
-    let target = Target { catalog: &folga.catalog, source, environment };
+    let target = Target {
+        catalog: &folga.catalog,
+        source,
+        environment,
+    };
     let result = read_and_write(folga, target, &plan, &session, &before, tally).await;
     let usage = session.usage();
     (tally.commands, tally.bytes) = (usage.commands, usage.bytes);
@@ -227,19 +249,36 @@ async fn read_and_write(
             .collect();
         let late_until = |minute: &Minute| minute.end() + target.source.grace + target.source.lateness;
         let ended = failed.is_some() || reader.next_minute().is_none();
-        let kept = if ended { reads.len() } else { reads.partition_point(|read| is_complete(read.minute)) };
+        let kept = if ended {
+            reads.len()
+        } else {
+            reads.partition_point(|read| is_complete(read.minute))
+        };
         let rest = reads.split_off(kept);
         let chunk = Chunk {
             reads: mem::replace(&mut reads, rest),
             labels: reader.take_labels(),
-            settled: complete.iter().filter(|minute| late_until(minute) <= began).copied().collect(),
+            settled: complete
+                .iter()
+                .filter(|minute| late_until(minute) <= began)
+                .copied()
+                .collect(),
             complete,
             closed_before: plan.closed_before(),
         };
         if ended || !chunk.reads.is_empty() {
-            let doubtful = chunk.write(folga, target.environment, &target.source.name).await?;
-            tally.doubtful.extend(doubtful.into_iter().filter(|minute| !before.is_doubtful(*minute)));
-            tally.covered.extend(chunk.complete.iter().filter(|minute| !before.is_covered(**minute)));
+            let doubtful = chunk
+                .write(folga, target.environment, &target.source.name)
+                .await?;
+            tally
+                .doubtful
+                .extend(doubtful.into_iter().filter(|minute| !before.is_doubtful(*minute)));
+            tally.covered.extend(
+                chunk
+                    .complete
+                    .iter()
+                    .filter(|minute| !before.is_covered(**minute)),
+            );
         }
         if let Some(error) = failed {
             return Err(error.into());
@@ -257,7 +296,11 @@ async fn read_chunk(
     tally: &mut Tally,
 ) -> Result<(), ReadError> {
     let samples_of = |reads: &[KeyRead]| -> usize {
-        reads.iter().flat_map(|read| &read.rows).map(|row| row.ids.len()).sum()
+        reads
+            .iter()
+            .flat_map(|read| &read.rows)
+            .map(|row| row.ids.len())
+            .sum()
     };
     let mut samples = samples_of(reads);
     let result = loop {
@@ -292,7 +335,10 @@ async fn judge_gaps(
     let state = coverage::state(&mut tx, environment, source).await?;
     let past = plan.readable_from();
     if let Some(first) = state.first_minute {
-        let from = before.state.gaps_before.map_or(first, |told| Minute::containing(told).max(first));
+        let from = before
+            .state
+            .gaps_before
+            .map_or(first, |told| Minute::containing(told).max(first));
         let from = from.max(before.sealed_before.first_minute());
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
         tally.missed = gaps::missed(&coverage, from, past).collect();

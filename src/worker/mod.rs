@@ -40,7 +40,11 @@ pub struct Folga {
 pub fn targets(catalog: &Catalog) -> impl Iterator<Item = (&Source, &Environment)> {
     catalog.sources.iter().flat_map(|source| {
         let here = |environment: &&Environment| source.environments.contains(&environment.name);
-        catalog.environments.iter().filter(here).map(move |environment| (source, environment))
+        catalog
+            .environments
+            .iter()
+            .filter(here)
+            .map(move |environment| (source, environment))
     })
 }
 
@@ -48,7 +52,11 @@ pub fn targets(catalog: &Catalog) -> impl Iterator<Item = (&Source, &Environment
 ///
 /// `pruned_before` is the instant before which minute rows have been dropped.
 fn sealed_before(catalog: &Catalog, now: DateTime<Utc>, pruned_before: DateTime<Utc>) -> Hour {
-    let reach = catalog.limits().map(|(_, limit)| limit.window.reach_minutes()).max().unwrap_or(0);
+    let reach = catalog
+        .limits()
+        .map(|(_, limit)| limit.window.reach_minutes())
+        .max()
+        .unwrap_or(0);
     let kept_from = pruned_before.max(now - catalog.minute_retention);
     // One minute more for the sum of W + 1 minutes; then the next whole hour.
     Hour::containing(kept_from + TimeDelta::minutes(reach + 1)).next()

@@ -28,11 +28,20 @@ pub async fn report(
     let mut tx = folga.store.begin_snapshot().await?;
     let active = sync::active_shapes(&mut tx, catalog, environment).await?;
     let mut sources = BTreeMap::new();
-    for source in catalog.sources.iter().filter(|source| source.environments.iter().any(|name| name == environment)) {
-        sources.insert(source.name.clone(), vouched(&mut tx, folga, environment, source, now).await?);
+    for source in catalog
+        .sources
+        .iter()
+        .filter(|source| source.environments.iter().any(|name| name == environment))
+    {
+        sources.insert(
+            source.name.clone(),
+            vouched(&mut tx, folga, environment, source, now).await?,
+        );
     }
-    let wanted: BTreeMap<String, i32> =
-        active.iter().map(|shape| (shape.stored.definition.clone(), shape.stored.id)).collect();
+    let wanted: BTreeMap<String, i32> = active
+        .iter()
+        .map(|shape| (shape.stored.definition.clone(), shape.stored.id))
+        .collect();
     let mut shape_of_limit = HashMap::new();
     for (own_group, limit) in catalog.limits() {
         if group.is_none_or(|group| group == own_group.id)
@@ -47,12 +56,23 @@ pub async fn report(
     let labels = public_labels(&mut tx, folga, &merged).await?;
     tx.rollback().await?;
 
-    let history = |shape: &i32| active.iter().find(|own| own.stored.id == *shape).and_then(|own| history_from(own, &sources));
+    let history = |shape: &i32| {
+        active
+            .iter()
+            .find(|own| own.stored.id == *shape)
+            .and_then(|own| history_from(own, &sources))
+    };
     let limits = shape_of_limit
         .iter()
         .map(|(limit, shape)| {
             let merged = merged.entry(*shape).or_default().clone();
-            (limit.clone(), LimitData { merged, history_from: history(shape) })
+            (
+                limit.clone(),
+                LimitData {
+                    merged,
+                    history_from: history(shape),
+                },
+            )
         })
         .collect();
     Ok(build(&ReportInput {
@@ -69,8 +89,18 @@ pub async fn report(
 
 /// A shape's history begins with its sources' first sample, or later where minutes had been dropped before it was new.
 fn history_from(active: &ActiveShape, sources: &BTreeMap<String, Vouched>) -> Option<DateTime<Utc>> {
-    let first = active.shape.sources.iter().filter_map(|name| sources.get(name)?.first).min()?;
-    Some(active.stored.history_from.map_or(first.start(), |from| from.max(first.start())))
+    let first = active
+        .shape
+        .sources
+        .iter()
+        .filter_map(|name| sources.get(name)?.first)
+        .min()?;
+    Some(
+        active
+            .stored
+            .history_from
+            .map_or(first.start(), |from| from.max(first.start())),
+    )
 }
 
 async fn vouched(
@@ -86,7 +116,10 @@ async fn vouched(
     let masks = coverage::read(tx, environment, &source.name, from, Hour::containing(now).next()).await?;
     Ok(Vouched {
         first: state.first_minute,
-        masks: masks.into_iter().map(|(hour, masks)| (hour, masks.covered & !masks.doubtful)).collect(),
+        masks: masks
+            .into_iter()
+            .map(|(hour, masks)| (hour, masks.covered & !masks.doubtful))
+            .collect(),
         closed_before: Minute::containing(now - source.grace),
     })
 }
@@ -110,10 +143,16 @@ async fn figures(
     }
     for hours in parts.hours {
         for (shape, hour) in hourly::read(tx, shapes, hours.start, hours.end).await? {
-            found.entry(shape).or_default().push(Merged::of_hours(&[hour], zone));
+            found
+                .entry(shape)
+                .or_default()
+                .push(Merged::of_hours(&[hour], zone));
         }
     }
-    Ok(found.into_iter().map(|(shape, parts)| (shape, Merged::of_parts(&parts))).collect())
+    Ok(found
+        .into_iter()
+        .map(|(shape, parts)| (shape, Merged::of_parts(&parts)))
+        .collect())
 }
 
 async fn public_labels(
@@ -121,9 +160,17 @@ async fn public_labels(
     folga: &Folga,
     merged: &HashMap<i32, Merged>,
 ) -> Result<HashMap<(String, i64), String>, StoreError> {
-    let public: Vec<String> =
-        folga.catalog.scopes.iter().filter(|(_, scope)| scope.public).map(|(name, _)| name.clone()).collect();
-    let shown: BTreeSet<i64> =
-        merged.values().flat_map(|merged| &merged.figures.top).map(|top| top.identity).collect();
+    let public: Vec<String> = folga
+        .catalog
+        .scopes
+        .iter()
+        .filter(|(_, scope)| scope.public)
+        .map(|(name, _)| name.clone())
+        .collect();
+    let shown: BTreeSet<i64> = merged
+        .values()
+        .flat_map(|merged| &merged.figures.top)
+        .map(|top| top.identity)
+        .collect();
     labels::of(tx, &public, &shown.into_iter().collect::<Vec<_>>()).await
 }

@@ -21,7 +21,11 @@ pub async fn retain(folga: &Folga) -> Result<Dropped, StoreError> {
     let (catalog, now) = (&*folga.catalog, folga.clock.now());
     let before = now - TimeDelta::hours(24 * i64::from(catalog.retention_days));
     let day = day_of(before, catalog.timezone);
-    let first_day = if day_start(day, catalog.timezone) < before { day + chrono::Days::new(1) } else { day };
+    let first_day = if day_start(day, catalog.timezone) < before {
+        day + chrono::Days::new(1)
+    } else {
+        day
+    };
     let mut dropped = retention::drop_aggregates(&folga.store, before, first_day).await?;
 
     let environments = sync::environment_names(catalog);

@@ -41,7 +41,9 @@ pub async fn sync(folga: &Folga) -> anyhow::Result<()> {
         tx.commit().await?;
     }
     if zone.as_deref() != Some(catalog.timezone.name()) {
-        rebuild_days(folga).await.context("deriving daily rows for the catalog's time zone")?;
+        rebuild_days(folga)
+            .await
+            .context("deriving daily rows for the catalog's time zone")?;
     }
     for environment in &catalog.environments {
         sync_environment(folga, &environment.name).await?;
@@ -52,9 +54,12 @@ pub async fn sync(folga: &Folga) -> anyhow::Result<()> {
 /// The facts about identities that the database does not hold yet.
 async fn check_identities(folga: &Folga, tx: &mut Tx) -> anyhow::Result<Vec<(String, String)>> {
     let normalisation = |scope: &Scope| if scope.ip { "ip" } else { "none" }.to_owned();
-    let facts = [(IDENTITY_KEY.to_owned(), folga.identities.fingerprint())].into_iter().chain(
-        (folga.catalog.scopes.iter()).map(|(name, scope)| (format!("scope {name}"), normalisation(scope))),
-    );
+    let facts = [(IDENTITY_KEY.to_owned(), folga.identities.fingerprint())]
+        .into_iter()
+        .chain(
+            (folga.catalog.scopes.iter())
+                .map(|(name, scope)| (format!("scope {name}"), normalisation(scope))),
+        );
     let mut new = Vec::new();
     for (name, value) in facts {
         match settings::get(tx, &name).await? {
@@ -76,7 +81,10 @@ async fn check_identities(folga: &Folga, tx: &mut Tx) -> anyhow::Result<Vec<(Str
 /// Days follow the catalog's zone. No environment is written meanwhile.
 async fn rebuild_days(folga: &Folga) -> Result<(), StoreError> {
     let zone = folga.catalog.timezone;
-    let mut tx = folga.store.begin_write_all(&environment_names(&folga.catalog)).await?;
+    let mut tx = folga
+        .store
+        .begin_write_all(&environment_names(&folga.catalog))
+        .await?;
     daily::rebuild(&mut tx, zone).await?;
     settings::set(&mut tx, ZONE, zone.name()).await?;
     tx.commit().await
@@ -85,7 +93,11 @@ async fn rebuild_days(folga: &Folga) -> Result<(), StoreError> {
 /// The catalog's environments in the order in which they are locked.
 #[must_use]
 pub fn environment_names(catalog: &Catalog) -> Vec<&str> {
-    let mut names: Vec<_> = catalog.environments.iter().map(|environment| &*environment.name).collect();
+    let mut names: Vec<_> = catalog
+        .environments
+        .iter()
+        .map(|environment| &*environment.name)
+        .collect();
     names.sort_unstable();
     names
 }
@@ -107,8 +119,11 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
     for (definition, shape) in &wanted.shapes {
         if known.iter().all(|stored| stored.definition != *definition) {
             let reach = chrono::TimeDelta::minutes(shape.window.reach_minutes() + 1);
-            let history_from = (pruned_before > DateTime::<Utc>::MIN_UTC)
-                .then(|| crate::time::Hour::containing(pruned_before + reach).next().start());
+            let history_from = (pruned_before > DateTime::<Utc>::MIN_UTC).then(|| {
+                crate::time::Hour::containing(pruned_before + reach)
+                    .next()
+                    .start()
+            });
             known.push(shapes::add(&mut tx, environment, definition, history_from).await?);
         }
     }
@@ -117,7 +132,13 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
     }
     let active = wanted.active(known);
     let series = series::of_environment(&mut tx, environment).await?;
-    let grace = folga.catalog.sources.iter().map(|source| source.grace).max().unwrap_or_default();
+    let grace = folga
+        .catalog
+        .sources
+        .iter()
+        .map(|source| source.grace)
+        .max()
+        .unwrap_or_default();
     let context = FoldContext {
         shapes: &active,
         series: &series,
@@ -133,7 +154,11 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
 ///
 /// # Errors
 /// The database failed.
-pub async fn active_shapes(tx: &mut Tx, catalog: &Catalog, environment: &str) -> Result<Vec<ActiveShape>, StoreError> {
+pub async fn active_shapes(
+    tx: &mut Tx,
+    catalog: &Catalog,
+    environment: &str,
+) -> Result<Vec<ActiveShape>, StoreError> {
     Ok(Wanted::of(catalog, environment).active(shapes::of_environment(tx, environment).await?))
 }
 
@@ -153,7 +178,10 @@ struct WantedLimit {
 
 impl Wanted {
     fn of(catalog: &Catalog, environment: &str) -> Self {
-        let mut wanted = Self { shapes: BTreeMap::new(), limits: Vec::new() };
+        let mut wanted = Self {
+            shapes: BTreeMap::new(),
+            limits: Vec::new(),
+        };
         for (group, limit) in catalog.limits() {
             if !limit.exists_in(environment) {
                 continue;
@@ -164,7 +192,9 @@ impl Wanted {
                 id: limit.id.clone(),
                 group: group.id.clone(),
                 definition: definition.clone(),
-                value: limit.value_in(environment).and_then(|value| i64::try_from(value).ok()),
+                value: limit
+                    .value_in(environment)
+                    .and_then(|value| i64::try_from(value).ok()),
                 mode: limit.mode_in(environment).to_string(),
             });
             wanted.shapes.insert(definition, shape);
@@ -174,7 +204,9 @@ impl Wanted {
 
     fn is_met(&self, known: &[StoredShape], in_force: &[InForce]) -> bool {
         let folded = |definition: &String| {
-            known.iter().any(|stored| stored.definition == *definition && stored.folded_before.is_some())
+            known
+                .iter()
+                .any(|stored| stored.definition == *definition && stored.folded_before.is_some())
         };
         self.shapes.keys().all(folded) && self.changes(known, in_force).is_empty()
     }
@@ -183,7 +215,9 @@ impl Wanted {
     fn changes(&self, known: &[StoredShape], in_force: &[InForce]) -> Vec<InForce> {
         let mut changes = Vec::new();
         for limit in &self.limits {
-            let Some(shape) = known.iter().find(|stored| stored.definition == limit.definition) else { continue };
+            let Some(shape) = known.iter().find(|stored| stored.definition == limit.definition) else {
+                continue;
+            };
             let now = InForce {
                 limit_id: limit.id.clone(),
                 group_id: limit.group.clone(),
@@ -195,8 +229,12 @@ impl Wanted {
                 changes.push(now);
             }
         }
-        let gone = |was: &&InForce| was.mode != REMOVED && self.limits.iter().all(|limit| limit.id != was.limit_id);
-        let removed = in_force.iter().filter(gone).map(|was| InForce { mode: REMOVED.to_owned(), ..was.clone() });
+        let gone =
+            |was: &&InForce| was.mode != REMOVED && self.limits.iter().all(|limit| limit.id != was.limit_id);
+        let removed = in_force.iter().filter(gone).map(|was| InForce {
+            mode: REMOVED.to_owned(),
+            ..was.clone()
+        });
         changes.extend(removed);
         changes
     }
