@@ -1,11 +1,15 @@
 //! Drains, folds and drops: the stages joined.
 
 pub mod aggregate;
+pub mod apart;
+pub mod board;
+mod chunk;
 pub mod drain;
 mod gaps;
 mod passes;
 pub mod report;
 pub mod retention;
+pub mod schedule;
 pub mod sync;
 mod write;
 
