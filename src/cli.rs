@@ -13,7 +13,7 @@ use crate::{
     clock::Clock,
     demo::{self, Demo},
     report::{self, Period, PeriodChoice},
-    store::runs::{Run, RunOutcome},
+    store::runs::RunOutcome,
     worker,
 };
 
@@ -308,32 +308,9 @@ async fn drain(app: &App, chosen: &[(Source, Environment)]) -> anyhow::Result<u8
             (RunOutcome::Partial, 0) => IN_PART,
             (_, code) => code,
         };
-        bar.suspend(|| print(&summary(&run)))?;
+        bar.suspend(|| print(&run.to_string()))?;
         bar.inc(1);
     }
     bar.finish_and_clear();
     Ok(code)
-}
-
-/// A run in words, a line for everything that was refused or is missing.
-fn summary(run: &Run) -> String {
-    let took = (run.finished_at - run.started_at).num_milliseconds();
-    let mut text = format!(
-        "{} {}: {} keys, {} samples, {} minutes covered, {} commands, {} bytes, {took} ms",
-        run.environment, run.source, run.keys, run.samples, run.minutes_covered, run.commands, run.bytes
-    );
-    for reject in &run.rejects {
-        text += &format!("\n  refused {}: {} ({})", reject.key, reject.reason, reject.count);
-    }
-    for gap in &run.gaps {
-        text += &format!(
-            "\n  not covered: {} to {}",
-            gap.from.to_rfc3339(),
-            gap.to.to_rfc3339()
-        );
-    }
-    if let Some(error) = &run.error {
-        text += &format!("\n  failed: {error}");
-    }
-    text
 }

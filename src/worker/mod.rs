@@ -3,7 +3,6 @@
 pub mod aggregate;
 pub mod apart;
 pub mod board;
-mod chunk;
 pub mod drain;
 mod gaps;
 mod passes;
