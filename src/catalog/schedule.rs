@@ -50,8 +50,9 @@ impl Schedule {
         }
         let text = fields.join(" ");
         let cron = CronParser::builder().seconds(Seconds::Required).build().parse(&text).map_err(|error| {
+            let reason = error.to_string();
             Refusal::new(
-                format!("`{text}` is no schedule ({error})"),
+                format!("`{text}` is no schedule: {}", reason.trim_end_matches('.').to_lowercase()),
                 "write sec (0-59) min (0-59) hour (0-23) day (1-31) month (1-12) weekday (0-6 or SUN-SAT), in UTC",
             )
         })?;

@@ -75,6 +75,18 @@ impl Plan {
         minute < self.closed_before && minute.start() + source.ttl > finished
     }
 
+    /// The first minute that is not closed.
+    #[must_use]
+    pub const fn closed_before(&self) -> Minute {
+        self.closed_before
+    }
+
+    /// The first minute that can still be read.
+    #[must_use]
+    pub const fn readable_from(&self) -> Minute {
+        self.readable_from
+    }
+
     /// How far ahead of the plan's instant a minute starts.
     pub(super) fn lead(&self, minute: Minute) -> TimeDelta {
         minute.start() - self.now

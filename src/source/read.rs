@@ -5,7 +5,7 @@ use std::{
     mem,
 };
 
-use crate::catalog::SourceKind;
+use crate::{catalog::SourceKind, time::Minute};
 
 use super::{
     FoundKey, Identities, KeyRead, Labels, ReadError, Rejects, Session, Target,
@@ -88,6 +88,12 @@ impl<'a> Reader<'a> {
             .count();
         let batch: Vec<_> = self.keys.drain(..together).collect();
         self.read_batch(&batch).await.map(Some)
+    }
+
+    /// The minute of the next key to read; none when all are read.
+    #[must_use]
+    pub fn next_minute(&self) -> Option<Minute> {
+        self.keys.front().map(|key| key.minute)
     }
 
     /// Takes the labels of public scopes that were met since the last call.

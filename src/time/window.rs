@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// The span over which a limit counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Window {
     /// Shorter than a minute; divides 60 seconds. Not observable from minute counts, only bounded.
     Seconds(u32),
@@ -86,6 +87,20 @@ impl fmt::Display for Window {
             Self::Minutes(n) => write!(f, "{n}m"),
             Self::LocalDay => f.write_str("1d"),
         }
+    }
+}
+
+impl From<Window> for String {
+    fn from(window: Window) -> Self {
+        window.to_string()
+    }
+}
+
+impl TryFrom<String> for Window {
+    type Error = WindowError;
+
+    fn try_from(text: String) -> Result<Self, WindowError> {
+        Self::parse(&text)
     }
 }
 
