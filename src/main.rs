@@ -1,1 +1,5 @@
-fn main() {}
+//! The `folga` program.
+
+fn main() -> std::process::ExitCode {
+    folga::cli::main()
+}

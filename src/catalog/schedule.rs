@@ -75,6 +75,18 @@ impl Schedule {
             .ok()
     }
 
+    /// The schedule as text for a reader that takes day and weekday, where both are given, to be both needed: on any
+    /// day. What it comes to is then to be looked up with [`next_after`](Self::next_after).
+    #[must_use]
+    pub fn on_any_day(&self) -> String {
+        match self.text.split(' ').collect::<Vec<_>>().as_slice() {
+            [second, minute, hour, day, month, weekday] if *day != "*" && *weekday != "*" => {
+                format!("{second} {minute} {hour} * {month} *")
+            }
+            _ => self.text.clone(),
+        }
+    }
+
     /// The longest time between two successive runs, from the first run after an instant on.
     ///
     /// The times of day are the same on every day that has runs, so one such day is walked run by run, and from there

@@ -1,5 +1,27 @@
 //! From Redis keys to samples.
 
+mod cells;
+mod connect;
+mod find;
+#[cfg(test)]
+mod fixture;
+mod identity;
+mod key;
 mod plan;
+mod read;
+mod reject;
+mod sample;
+mod session;
+mod text;
 
+pub use cells::{KeyRead, Labels, RowRead, SeriesName};
+pub use connect::ConnectError;
+pub use find::{Found, find};
+pub use identity::{Identities, normalise};
+pub use key::{FoundKey, Target};
 pub use plan::{Plan, Verdict};
+pub use read::Reader;
+pub use reject::{Reject, Rejects};
+pub use sample::parse_count;
+pub use session::{ReadError, Session, Usage};
+pub use text::printable;

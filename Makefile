@@ -1,0 +1,26 @@
+# The queries are compiled against the committed .sqlx/, so that a build needs no database.
+export SQLX_OFFLINE ?= true
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint sqlx
+
+help: ## list the targets
+	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## play 35 days of traffic on private servers, report and serve it; ARGS=--once ends after the report
+	scripts/setup cc redis-server postgres
+	cargo run --locked -- demo $(ARGS)
+
+test: ## run all tests on private servers
+	scripts/setup cc redis-server postgres pgbouncer
+	cargo test --locked
+
+lint: ## check format, scripts and code, and the queries against the migrated schema
+	scripts/setup cc postgres psql shellcheck
+	cargo fmt --check
+	shellcheck scripts/* .ci/run
+	scripts/sqlx check
+
+sqlx: ## write .sqlx/ after a change of queries or migrations
+	scripts/setup cc postgres psql
+	scripts/sqlx write

@@ -1,0 +1,99 @@
+//! Opens what the jobs need: the database, in line with the catalog, and the hash of identities.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context;
+
+use crate::{
+    catalog::{Catalog, Secret},
+    clock::Clock,
+    servers::Embedded,
+    source::Identities,
+    store::{Store, migrate},
+    worker::{Folga, sync},
+};
+
+/// Longest wait for a connection to Postgres.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An opened service.
+pub struct App {
+    /// What the jobs need.
+    pub folga: Folga,
+    embedded: Option<Embedded>,
+}
+
+impl App {
+    /// Connects to the catalog's Postgres, or starts the private one, and brings it in line with the catalog.
+    ///
+    /// # Errors
+    /// The database cannot be reached, lacks the schema, or was made with another identity key.
+    pub async fn open(catalog: Catalog, clock: Clock) -> anyhow::Result<Self> {
+        let (store, embedded) = open_store(&catalog).await?;
+        if embedded.is_some() {
+            // Nobody else looks after a private database.
+            migrate::run(&store).await?;
+        } else {
+            migrate::check(&store).await.map_err(explained)?;
+        }
+        let key = catalog
+            .identity_key
+            .clone()
+            .context("there is no identity key: set FOLGA_IDENTITY_KEY")?;
+        let folga = Folga {
+            identities: Arc::new(Identities::new(&key)),
+            catalog: Arc::new(catalog),
+            store,
+            clock,
+        };
+        sync::sync(&folga).await?;
+        Ok(Self { folga, embedded })
+    }
+
+    /// Closes the database; a private one is stopped where nobody else uses it.
+    ///
+    /// # Errors
+    /// The private server does not stop.
+    pub async fn close(self) -> anyhow::Result<()> {
+        self.folga.store.close().await;
+        if let Some(embedded) = self.embedded {
+            tokio::task::spawn_blocking(move || embedded.close()).await??;
+        }
+        Ok(())
+    }
+}
+
+/// Creates or upgrades the schema; says how many steps were applied.
+///
+/// # Errors
+/// The database cannot be reached or has a newer schema.
+pub async fn migrate(catalog: &Catalog) -> anyhow::Result<usize> {
+    let (store, embedded) = open_store(catalog).await?;
+    let applied = migrate::run(&store).await.map_err(explained);
+    store.close().await;
+    if let Some(embedded) = embedded {
+        tokio::task::spawn_blocking(move || embedded.close()).await??;
+    }
+    applied
+}
+
+fn explained(error: migrate::SchemaError) -> anyhow::Error {
+    match error {
+        migrate::SchemaError::Store(error) => anyhow::anyhow!(crate::store::explain(&error)),
+        other => other.into(),
+    }
+}
+
+async fn open_store(catalog: &Catalog) -> anyhow::Result<(Store, Option<Embedded>)> {
+    let settings = &catalog.postgres;
+    let (url, embedded) = if let Some(url) = &settings.url {
+        (url.clone(), None)
+    } else {
+        let data_dir = settings.data_dir.clone();
+        let embedded = tokio::task::spawn_blocking(move || Embedded::open(&data_dir)).await??;
+        (Secret::new(embedded.url()), Some(embedded))
+    };
+    let store = Store::new(&url, settings.max_connections, ACQUIRE_TIMEOUT)
+        .map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+    Ok((store, embedded))
+}

@@ -1,0 +1,11 @@
+//! What the figures mean for a limit: its status, what it would have blocked, and how far they can be vouched for.
+//!
+//! All of it is pure: figures, a limit and masks of covered minutes go in, judgements come out.
+
+mod coverage;
+mod status;
+mod would_block;
+
+pub use coverage::{Coverage, Gap, Vouched};
+pub use status::{Judgement, Observed, Status, Target};
+pub use would_block::{Percentiles, WouldBlock};

@@ -1,0 +1,316 @@
+//! The command line.
+
+use std::{io::Write, path::PathBuf, process::ExitCode};
+
+use anyhow::Context;
+use chrono::{DateTime, Utc};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    app::{self, App},
+    catalog::{Catalog, Environment, Source, variable},
+    clock::Clock,
+    demo::{self, Demo},
+    report::{self, Period, PeriodChoice},
+    store::runs::RunOutcome,
+    worker,
+};
+
+/// Calibrates rate limits from the counters rate limiters leave in Redis.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+struct Cli {
+    /// The catalog file.
+    #[arg(long, global = true, env = "FOLGA_CONFIG", default_value = "folga.toml")]
+    config: PathBuf,
+    /// Act as if now were this instant (RFC 3339): drain, retention, report.
+    #[arg(long, global = true, value_name = "RFC3339")]
+    at: Option<DateTime<Utc>>,
+    /// How logs are written to stderr.
+    #[arg(long, global = true, value_enum, default_value_t)]
+    log_format: LogFormat,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// How logs are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Create or upgrade the schema.
+    Migrate,
+    /// Validate the catalog and say what it comes to.
+    Check,
+    /// Read what Redis holds, once. Exit code 0: all done; 1: failed; 2: bad usage, catalog or name; 3: done in part,
+    /// something was refused or can no longer be covered.
+    Drain {
+        /// Only this source.
+        #[arg(long)]
+        source: Option<String>,
+        /// Only this environment.
+        #[arg(long)]
+        env: Option<String>,
+    },
+    /// Drop what is older than it is kept.
+    Retention,
+    /// Print each limit's peak against its limit.
+    Report {
+        /// The environment.
+        #[arg(long)]
+        env: String,
+        /// Only this group of limits.
+        #[arg(long)]
+        group: Option<String>,
+        #[command(flatten)]
+        period: PeriodArgs,
+        /// How to print it.
+        #[arg(long, value_enum, default_value_t)]
+        format: ReportFormat,
+    },
+    /// Drain on schedule and answer over HTTP.
+    Serve,
+    /// Play 35 days of traffic through private servers, print the report and serve it.
+    Demo {
+        /// End after printing.
+        #[arg(long)]
+        once: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+struct PeriodArgs {
+    /// The last N full local days; 30 where nothing is said.
+    #[arg(long, value_name = "N", conflicts_with_all = ["from", "to"])]
+    days: Option<u32>,
+    /// First instant (RFC 3339), rounded down to its hour.
+    #[arg(long, value_name = "RFC3339")]
+    from: Option<String>,
+    /// First instant after it, rounded likewise.
+    #[arg(long, value_name = "RFC3339")]
+    to: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ReportFormat {
+    /// A table for the terminal.
+    #[default]
+    Table,
+    /// The JSON that the service serves.
+    Json,
+}
+
+/// Something the user wrote is wrong: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+const FAILED: u8 = 1;
+const MISUSED: u8 = 2;
+const IN_PART: u8 = 3;
+
+/// Runs the command line.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("starting the runtime")
+        .and_then(|runtime| runtime.block_on(run(cli)));
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            let misused = error.is::<Usage>();
+            eprintln!("folga: {error:#}");
+            ExitCode::from(if misused { MISUSED } else { FAILED })
+        }
+    }
+}
+
+fn load(cli: &Cli, needs_identity_key: bool) -> anyhow::Result<Catalog> {
+    Catalog::load(&cli.config, &variable, needs_identity_key).map_err(|error| Usage(error.to_string()).into())
+}
+
+async fn run(cli: Cli) -> anyhow::Result<u8> {
+    let clock = Clock::new(cli.at);
+    match &cli.command {
+        Command::Migrate => {
+            let steps = app::migrate(&load(&cli, false)?).await?;
+            print(&match steps {
+                0 => "the schema is up to date".to_owned(),
+                1 => "1 step applied: the schema is up to date".to_owned(),
+                steps => format!("{steps} steps applied: the schema is up to date"),
+            })
+        }
+        Command::Check => print(&crate::check::summary(&load(&cli, true)?, clock.now())),
+        Command::Drain { source, env } => {
+            let catalog = load(&cli, true)?;
+            let chosen = targets(&catalog, source.as_deref(), env.as_deref())?;
+            let chosen: Vec<_> = chosen
+                .into_iter()
+                .map(|(source, environment)| (source.clone(), environment.clone()))
+                .collect();
+            let app = App::open(catalog, clock).await?;
+            let code = drain(&app, &chosen).await;
+            app.close().await?;
+            code
+        }
+        Command::Retention => {
+            let app = App::open(load(&cli, true)?, clock).await?;
+            let dropped = worker::retention::retain(&app.folga).await;
+            app.close().await?;
+            let dropped = dropped.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+            print(&format!(
+                "dropped {} hourly rows, {} daily rows, {} hours of coverage, {} runs and {} minute rows",
+                dropped.hourly, dropped.daily, dropped.coverage, dropped.runs, dropped.minutes
+            ))
+        }
+        Command::Report {
+            env,
+            group,
+            period,
+            format,
+        } => {
+            let catalog = load(&cli, true)?;
+            check_environment(&catalog, env)?;
+            check_group(&catalog, group.as_deref())?;
+            let choice = PeriodChoice {
+                days: period.days,
+                from: period.from.as_deref(),
+                to: period.to.as_deref(),
+            };
+            let period = Period::choose(choice, clock.now(), catalog.timezone, catalog.retention_days)
+                .map_err(|refusal| Usage(refusal.to_string()))?;
+            let app = App::open(catalog, clock).await?;
+            let report = worker::report::report(&app.folga, env, group.as_deref(), period).await;
+            let zone = app.folga.catalog.timezone;
+            app.close().await?;
+            let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+            print(&match format {
+                ReportFormat::Table => report::table(&report, zone),
+                ReportFormat::Json => serde_json::to_string_pretty(&report)?,
+            })
+        }
+        Command::Serve => anyhow::bail!("not yet"),
+        Command::Demo { once } => demo(*once, clock).await,
+    }
+}
+
+async fn demo(once: bool, clock: Clock) -> anyhow::Result<u8> {
+    let demo = Demo::open(clock).await?;
+    demo.play().await?;
+    let folga = &demo.app.folga;
+    let zone = folga.catalog.timezone;
+    let choice = PeriodChoice {
+        days: None,
+        from: None,
+        to: None,
+    };
+    let period = Period::choose(choice, clock.now(), zone, folga.catalog.retention_days)?;
+    let report = worker::report::report(folga, demo::ENVIRONMENT, None, period).await;
+    let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+    let code = print(&report::table(&report, zone))?;
+    if !once {
+        anyhow::bail!("not yet");
+    }
+    demo.close().await?;
+    Ok(code)
+}
+
+/// Writes a result to stdout. A reader that has gone away, `head` say, is no failure.
+fn print(text: &str) -> anyhow::Result<u8> {
+    match writeln!(std::io::stdout().lock(), "{}", text.trim_end()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("writing to stdout")
+        }
+        _ => Ok(0),
+    }
+}
+
+fn known<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn check_environment<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Environment, Usage> {
+    catalog
+        .environments
+        .iter()
+        .find(|environment| environment.name == name)
+        .ok_or_else(|| {
+            let names = known(catalog.environments.iter().map(|environment| &*environment.name));
+            Usage(format!(
+                "the catalog has no environment `{name}`: give one of {names}"
+            ))
+        })
+}
+
+fn check_group(catalog: &Catalog, id: Option<&str>) -> Result<(), Usage> {
+    match id {
+        Some(id) if catalog.groups.iter().all(|group| group.id != id) => {
+            let ids = known(catalog.groups.iter().map(|group| &*group.id));
+            Err(Usage(format!(
+                "the catalog has no group `{id}`: give one of {ids}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The sources and environments to drain, in file order.
+fn targets<'c>(
+    catalog: &'c Catalog,
+    source: Option<&str>,
+    environment: Option<&str>,
+) -> Result<Vec<(&'c Source, &'c Environment)>, Usage> {
+    if let Some(name) = environment {
+        check_environment(catalog, name)?;
+    }
+    if let Some(name) = source
+        && catalog.sources.iter().all(|source| source.name != name)
+    {
+        let names = known(catalog.sources.iter().map(|source| &*source.name));
+        return Err(Usage(format!(
+            "the catalog has no source `{name}`: give one of {names}"
+        )));
+    }
+    let chosen: Vec<_> = worker::targets(catalog)
+        .filter(|(own, _)| source.is_none_or(|name| own.name == name))
+        .filter(|(_, own)| environment.is_none_or(|name| own.name == name))
+        .collect();
+    if chosen.is_empty() {
+        return Err(Usage(
+            "that source does not exist in that environment: see `environments` of the source".into(),
+        ));
+    }
+    Ok(chosen)
+}
+
+async fn drain(app: &App, chosen: &[(Source, Environment)]) -> anyhow::Result<u8> {
+    let bar = ProgressBar::new(chosen.len() as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
+        bar.set_style(style);
+    }
+    let mut code = 0;
+    for (source, environment) in chosen {
+        bar.set_message(format!("{} {}", environment.name, source.name));
+        let run = worker::drain::drain(&app.folga, source, environment).await.run;
+        code = match (run.outcome, code) {
+            (RunOutcome::Failed, _) => FAILED,
+            (RunOutcome::Partial, 0) => IN_PART,
+            (_, code) => code,
+        };
+        bar.suspend(|| print(&run.to_string()))?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(code)
+}

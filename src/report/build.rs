@@ -1,0 +1,202 @@
+//! From what was read to the report.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::{DateTime, SubsecRound, Utc};
+
+use super::{
+    Period,
+    parts::ignored_hours,
+    view::{CoverageView, GroupView, LimitView, PeakView, Report, SourceNames, SpanView, TopView},
+};
+use crate::{
+    calibration::{Observed, Percentiles, Target, Vouched, WouldBlock},
+    catalog::{Catalog, Limit, Source},
+    fold::{Figures, Merged, Rules},
+    time::Minute,
+};
+
+/// What a report is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportInput<'a> {
+    /// The catalog.
+    pub catalog: &'a Catalog,
+    /// The environment.
+    pub environment: &'a str,
+    /// The one group to report, by id; all of them where absent.
+    pub group: Option<&'a str>,
+    /// The hours.
+    pub period: Period,
+    /// The present instant.
+    pub generated_at: DateTime<Utc>,
+    /// Figures by limit id, without ignored hours; a limit that is missing has none.
+    pub limits: &'a HashMap<String, LimitData>,
+    /// Covered minutes by source name; a source that is missing has none. For days in a row they reach back before
+    /// the period.
+    pub sources: &'a BTreeMap<String, Vouched>,
+    /// Labels of identities of public scopes, by scope and identity.
+    pub labels: &'a HashMap<(String, i64), String>,
+}
+
+/// What was read of one limit.
+#[derive(Clone, Debug, Default)]
+pub struct LimitData {
+    /// The figures of the period.
+    pub merged: Merged,
+    /// Since when its counts are known, where that is later than the source's first sample.
+    pub history_from: Option<DateTime<Utc>>,
+}
+
+/// What the limits of a source have to know of it.
+struct SourceView {
+    hours_of_day: [bool; 24],
+    covered: bool,
+    partial: bool,
+}
+
+/// Makes the report.
+#[must_use]
+pub fn build(input: &ReportInput<'_>) -> Report {
+    let Period { from, to } = input.period;
+    let (catalog, zone) = (input.catalog, input.catalog.timezone);
+    let mut coverage = Vec::new();
+    let mut sources = BTreeMap::new();
+    let here = |source: &&Source| source.environments.iter().any(|name| name == input.environment);
+    for source in catalog.sources.iter().filter(here) {
+        let never_read = Vouched {
+            first: None,
+            masks: BTreeMap::new(),
+            closed_before: Minute::containing(input.generated_at - source.grace),
+        };
+        let vouched = input.sources.get(&source.name).unwrap_or(&never_read);
+        let counted = vouched.coverage(from, to, zone);
+        sources.insert(
+            source.name.as_str(),
+            SourceView {
+                hours_of_day: vouched.hours_of_day(from, to, zone),
+                covered: counted.covered > 0,
+                partial: from < to && vouched.closed_before < to.first_minute(),
+            },
+        );
+        coverage.push(CoverageView {
+            source: source.name.clone(),
+            minutes: counted.minutes,
+            covered: counted.covered,
+            consecutive_days: counted.consecutive_days,
+            gaps: (counted.gaps.iter())
+                .map(|gap| SpanView {
+                    from: gap.from.start(),
+                    to: gap.to.start(),
+                })
+                .collect(),
+        });
+    }
+    let groups = catalog
+        .groups
+        .iter()
+        .filter(|group| input.group.is_none_or(|wanted| wanted == group.id));
+    Report {
+        environment: input.environment.to_owned(),
+        from: from.start(),
+        to: to.start(),
+        timezone: zone.name().to_owned(),
+        alert_percent: catalog.alert_percent,
+        generated_at: input.generated_at.trunc_subsecs(0),
+        coverage,
+        ignored: ignored_hours(&catalog.ignored, input.environment, input.period),
+        groups: groups
+            .map(|group| GroupView {
+                id: group.id.clone(),
+                name: group.name.clone(),
+                limits: (group.limits.iter())
+                    .filter(|limit| limit.exists_in(input.environment))
+                    .map(|limit| view(limit, input, &sources))
+                    .collect(),
+            })
+            .collect(),
+    }
+}
+
+fn view(limit: &Limit, input: &ReportInput<'_>, sources: &BTreeMap<&str, SourceView>) -> LimitView {
+    let none = LimitData::default();
+    let data = input.limits.get(&limit.id).unwrap_or(&none);
+    let figures = &data.merged.figures;
+    let own = || limit.sources.iter().filter_map(|name| sources.get(name.as_str()));
+    let rules = Rules {
+        window: limit.window,
+        algorithm: limit.algorithm,
+        shared: limit.shared,
+        zone: input.catalog.timezone,
+    };
+    let mode = limit.mode_in(input.environment);
+    let value = limit.value_in(input.environment);
+    let target = Target::new(mode, value, limit.watch_alert, input.catalog.alert_percent);
+    let observed = Observed::new(figures, &rules, own().any(|source| source.covered));
+    let judgement = target.judge(&observed);
+    let quiet = |hour: usize| own().any(|source| source.hours_of_day[hour]).then_some(0);
+    let by_hour = || std::array::from_fn(|hour| data.merged.by_hour[hour].or_else(|| quiet(hour)));
+    LimitView {
+        id: limit.id.clone(),
+        source: match limit.sources.as_slice() {
+            [one] => SourceNames::One(one.clone()),
+            several => SourceNames::Several(several.to_vec()),
+        },
+        endpoints: limit.endpoints.clone(),
+        scope: limit.scope.clone(),
+        limit: target.limit,
+        window: limit.window.to_string(),
+        algorithm: limit.algorithm,
+        shared: limit.shared,
+        mode: target.mode,
+        alert_at: target.alert_at,
+        status: judgement.status,
+        peak: observed.is_known().then(|| PeakView {
+            value: observed.value,
+            lower: observed.lower,
+            upper: observed.upper,
+            at: figures.peak.map(|peak| peak.at.start()),
+            identity: figures
+                .peak
+                .and_then(|peak| peak.identity)
+                .map(|identity| name(limit, identity, input)),
+        }),
+        utilization: judgement.utilization,
+        total: figures.total,
+        history_from: data.history_from,
+        partial: own().any(|source| source.partial),
+        would_block: target
+            .limit
+            .filter(|_| observed.is_known())
+            .and_then(|limit| WouldBlock::new(figures, &rules, limit)),
+        percentiles: Percentiles::new(&figures.histogram),
+        top_identities: top(limit, figures, input),
+        hypothetical_peak: limit.hypothetical_peak,
+        by_hour: rules.is_observable().then(by_hour),
+    }
+}
+
+fn top(limit: &Limit, figures: &Figures, input: &ReportInput<'_>) -> Vec<TopView> {
+    (figures.top.iter())
+        .map(|top| TopView {
+            identity: name(limit, top.identity, input),
+            peak: top.peak,
+            at: top.at.start(),
+        })
+        .collect()
+}
+
+/// An identity's label, where its scope is public and the label is known; else its hash in 16 hex digits.
+fn name(limit: &Limit, identity: i64, input: &ReportInput<'_>) -> String {
+    let public = input
+        .catalog
+        .scopes
+        .get(&limit.scope)
+        .is_some_and(|scope| scope.public);
+    let label = input
+        .labels
+        .get(&(limit.scope.clone(), identity))
+        .filter(|_| public);
+    label
+        .cloned()
+        .unwrap_or_else(|| format!("{:016x}", identity.cast_unsigned()))
+}

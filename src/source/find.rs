@@ -1,0 +1,182 @@
+//! Which keys there are to read.
+
+use chrono::TimeDelta;
+use redis::Value;
+
+use crate::catalog::{Find, Pattern};
+
+use super::{FoundKey, Plan, ReadError, Rejects, Session, Target, Verdict, key::Parts, session::wrong_type};
+
+/// Keys that one step of a scan looks at.
+const SCAN_COUNT: usize = 1000;
+
+/// Index keys that one union takes: a day of minutes.
+const UNION: usize = 1440;
+
+/// What a run found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The keys to read, by minute and name, each once.
+    pub keys: Vec<FoundKey>,
+    /// The keys that are not read.
+    pub rejects: Rejects,
+    /// The furthest that a key is ahead of the clock, where one is.
+    pub ahead: Option<TimeDelta>,
+}
+
+/// Finds the keys of one source and environment that a plan wants read.
+///
+/// # Errors
+/// Whatever keeps the server from answering; odd keys are rejects.
+pub async fn find(session: &Session, target: Target<'_>, plan: &Plan) -> Result<Found, ReadError> {
+    let mut found = Found::default();
+    let mut raw = match &target.source.find {
+        Find::Scan => scan(session, target).await?,
+        Find::Endpoints(endpoints) => named(target, plan, endpoints),
+        Find::Index(index) => indexed(session, target, plan, index, &mut found.rejects).await?,
+    };
+    // A scan may give a key twice.
+    raw.sort_unstable();
+    raw.dedup();
+    for key in raw {
+        found.take(target, plan, key);
+    }
+    found
+        .keys
+        .sort_by(|a, b| (a.minute, &a.raw).cmp(&(b.minute, &b.raw)));
+    Ok(found)
+}
+
+impl Found {
+    fn take(&mut self, target: Target<'_>, plan: &Plan, raw: Vec<u8>) {
+        let Some(captures) = target.captures(&raw) else {
+            if let Some(reason) = target.misfit(&raw) {
+                self.rejects.add(&raw, &reason, 1);
+            }
+            return;
+        };
+        let Some((minute, minute_at)) = captures.minute.clone() else {
+            return self.rejects.add(&raw, "it has no minute", 1);
+        };
+        match plan.judge(minute) {
+            Verdict::Read => {}
+            Verdict::Skip => return,
+            Verdict::Ahead => {
+                self.ahead = self.ahead.max(Some(plan.lead(minute)));
+                return;
+            }
+            Verdict::Reject(reason) => return self.rejects.add(&raw, reason, 1),
+        }
+        match Parts::new(&captures, &target.catalog.scopes) {
+            Ok(parts) => self.keys.push(FoundKey {
+                raw,
+                minute,
+                minute_at,
+                parts,
+            }),
+            Err(reason) => self.rejects.add(&raw, &reason, 1),
+        }
+    }
+}
+
+/// Walks the keyspace. An empty page is no end: only cursor 0 is.
+async fn scan(session: &Session, target: Target<'_>) -> Result<Vec<Vec<u8>>, ReadError> {
+    let glob = target.source.key.glob(&target.environment.prefix);
+    let mut keys = Vec::new();
+    let mut cursor = b"0".to_vec();
+    loop {
+        let mut command = redis::cmd("SCAN");
+        command
+            .arg(&cursor)
+            .arg("MATCH")
+            .arg(&glob)
+            .arg("COUNT")
+            .arg(SCAN_COUNT);
+        let (next, page) = page(session.ask(&command).await?).ok_or(ReadError::Reply("SCAN"))?;
+        keys.extend(page.into_iter().filter_map(bytes));
+        if next == b"0" {
+            return Ok(keys);
+        }
+        cursor = next;
+    }
+}
+
+/// The keys of all minutes that are due, whether they exist or not.
+fn named(target: Target<'_>, plan: &Plan, endpoints: &[String]) -> Vec<Vec<u8>> {
+    let prefix = &target.environment.prefix;
+    let render =
+        |minute: &str, endpoint: &str| target.source.key.render(prefix, endpoint, minute).into_bytes();
+    plan.due
+        .iter()
+        .map(|minute| minute.text(target.source.minute))
+        .flat_map(|minute| endpoints.iter().map(move |endpoint| (minute.clone(), endpoint)))
+        .map(|(minute, endpoint)| render(&minute, endpoint))
+        .collect()
+}
+
+/// The keys that the sets of all due minutes name.
+async fn indexed(
+    session: &Session,
+    target: Target<'_>,
+    plan: &Plan,
+    index: &Pattern,
+    rejects: &mut Rejects,
+) -> Result<Vec<Vec<u8>>, ReadError> {
+    let sets: Vec<_> = plan
+        .due
+        .iter()
+        .map(|minute| index.render(&target.environment.prefix, "", &minute.text(target.source.minute)))
+        .collect();
+    let mut keys = Vec::new();
+    for sets in sets.chunks(UNION) {
+        match session.try_ask(redis::cmd("SUNION").arg(sets)).await? {
+            Value::Array(members) => keys.extend(members.into_iter().filter_map(bytes)),
+            Value::ServerError(error) => {
+                wrong_type(&error)?;
+                keys.extend(set_by_set(session, sets, rejects).await?);
+            }
+            _ => return Err(ReadError::Reply("SUNION")),
+        }
+    }
+    Ok(keys)
+}
+
+/// One of the sets is none: asked one by one, the others still answer.
+async fn set_by_set(
+    session: &Session,
+    sets: &[String],
+    rejects: &mut Rejects,
+) -> Result<Vec<Vec<u8>>, ReadError> {
+    let mut commands = redis::pipe();
+    for set in sets {
+        commands.cmd("SMEMBERS").arg(set);
+    }
+    let mut keys = Vec::new();
+    for (set, reply) in sets.iter().zip(session.try_all(&commands).await?) {
+        match reply {
+            Value::Array(members) => keys.extend(members.into_iter().filter_map(bytes)),
+            Value::ServerError(error) => {
+                wrong_type(&error)?;
+                rejects.add(set.as_bytes(), "it is an index but no set", 1);
+            }
+            _ => return Err(ReadError::Reply("SMEMBERS")),
+        }
+    }
+    Ok(keys)
+}
+
+/// Cursor and items of one step of a scan.
+pub(super) fn page(reply: Value) -> Option<(Vec<u8>, Vec<Value>)> {
+    let Value::Array(parts) = reply else { return None };
+    let [cursor, Value::Array(items)] = <[Value; 2]>::try_from(parts).ok()? else {
+        return None;
+    };
+    Some((bytes(cursor)?, items))
+}
+
+pub(super) fn bytes(value: Value) -> Option<Vec<u8>> {
+    match value {
+        Value::BulkString(bytes) => Some(bytes),
+        _ => None,
+    }
+}

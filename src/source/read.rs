@@ -1,0 +1,243 @@
+//! Reads the keys that were found, a bounded batch at a time.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    mem,
+};
+
+use redis::Value;
+
+use crate::{catalog::SourceKind, time::Minute};
+
+use super::{
+    FoundKey, Identities, KeyRead, Labels, ReadError, Rejects, Session, Target, cells::Cells, find::page,
+    session::wrong_type,
+};
+
+/// Fields that a batch aims at.
+const BATCH_FIELDS: usize = 50_000;
+
+/// Most keys of a batch.
+const BATCH_KEYS: usize = 1000;
+
+/// Keys of the first batch, of which nothing is known yet.
+const FIRST_KEYS: usize = 4;
+
+/// Fields that one step through a very large hash asks for.
+const STEP_FIELDS: usize = 10_000;
+
+/// Reads keys in the order they were found.
+pub struct Reader<'a> {
+    session: &'a Session,
+    target: Target<'a>,
+    identities: &'a Identities,
+    /// Stems of keys that are too large to ask for at once.
+    large: &'a HashSet<i64>,
+    keys: VecDeque<FoundKey>,
+    size: BatchSize,
+    rejects: Rejects,
+    labels: Labels,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader of these keys. Those whose stem is in `large` are read step by step.
+    #[must_use]
+    pub fn new(
+        session: &'a Session,
+        target: Target<'a>,
+        identities: &'a Identities,
+        large: &'a HashSet<i64>,
+        keys: Vec<FoundKey>,
+    ) -> Self {
+        Self {
+            session,
+            target,
+            identities,
+            large,
+            keys: keys.into(),
+            size: BatchSize::default(),
+            rejects: Rejects::default(),
+            labels: Labels::default(),
+        }
+    }
+
+    /// Reads the next keys; none when all are read. Keys that do not exist (any more) are not in the answer, so a batch
+    /// can be empty.
+    ///
+    /// # Errors
+    /// Whatever keeps the server from answering; a key of a wrong type and odd cells are rejects.
+    pub async fn next_batch(&mut self) -> Result<Option<Vec<KeyRead>>, ReadError> {
+        let Some(first) = self.keys.front() else {
+            return Ok(None);
+        };
+        if self.is_large(first) {
+            let key = self.keys.pop_front();
+            return match key {
+                Some(key) => self
+                    .read_steps(&key)
+                    .await
+                    .map(|read| Some(read.into_iter().collect())),
+                None => Ok(None),
+            };
+        }
+        let together = self
+            .keys
+            .iter()
+            .take(self.size.keys)
+            .take_while(|key| !self.is_large(key))
+            .count();
+        let batch: Vec<_> = self.keys.drain(..together).collect();
+        self.read_batch(&batch).await.map(Some)
+    }
+
+    /// The minute of the next key to read; none when all are read.
+    #[must_use]
+    pub fn next_minute(&self) -> Option<Minute> {
+        self.keys.front().map(|key| key.minute)
+    }
+
+    /// Takes the labels of public scopes that were met since the last call.
+    pub fn take_labels(&mut self) -> Labels {
+        mem::take(&mut self.labels)
+    }
+
+    /// Takes what could not be read since the last call.
+    pub fn take_rejects(&mut self) -> Rejects {
+        mem::take(&mut self.rejects)
+    }
+
+    fn is_large(&self, key: &FoundKey) -> bool {
+        self.target.source.kind == SourceKind::Hash
+            && self
+                .large
+                .contains(&self.identities.stem(&key.raw, &key.minute_at))
+    }
+
+    async fn read_batch(&mut self, batch: &[FoundKey]) -> Result<Vec<KeyRead>, ReadError> {
+        let command = match self.target.source.kind {
+            SourceKind::Hash => "HGETALL",
+            SourceKind::Counter => "GET",
+        };
+        let mut commands = redis::pipe();
+        for key in batch {
+            commands.cmd(command).arg(&key.raw);
+        }
+        let replies = self.session.try_all(&commands).await?;
+        let mut reads = Vec::with_capacity(batch.len());
+        let mut fields = 0;
+        for (key, reply) in batch.iter().zip(replies) {
+            let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
+            match (self.target.source.kind, reply) {
+                (_, Value::Nil) => continue,
+                (SourceKind::Hash, Value::Array(items)) if items.is_empty() => continue,
+                (SourceKind::Hash, Value::Array(items)) => {
+                    fields += items.len() / 2;
+                    for_each_field(&items, |field, count| cells.field(field, count));
+                }
+                (SourceKind::Counter, Value::BulkString(count)) => {
+                    fields += 1;
+                    cells.counter(&count);
+                }
+                (_, Value::ServerError(error)) => {
+                    wrong_type(&error)?;
+                    self.rejects.add(&key.raw, WRONG_TYPE, 1);
+                    continue;
+                }
+                _ => return Err(ReadError::Reply(command)),
+            }
+            reads.push(cells.finish(&mut self.rejects));
+        }
+        self.size.learn(batch.len(), fields);
+        Ok(reads)
+    }
+
+    /// Reads one hash step by step, so that neither server nor link is taken up by it for long.
+    async fn read_steps(&mut self, key: &FoundKey) -> Result<Option<KeyRead>, ReadError> {
+        let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
+        // While a hash grows, steps may give a field again.
+        let mut seen = HashSet::new();
+        let mut cursor = b"0".to_vec();
+        loop {
+            let mut command = redis::cmd("HSCAN");
+            command.arg(&key.raw).arg(&cursor).arg("COUNT").arg(STEP_FIELDS);
+            let reply = self.session.try_ask(&command).await?;
+            if let Value::ServerError(error) = &reply {
+                wrong_type(error)?;
+                self.rejects.add(&key.raw, WRONG_TYPE, 1);
+                return Ok(None);
+            }
+            let (next, items) = page(reply).ok_or(ReadError::Reply("HSCAN"))?;
+            for_each_field(&items, |field, count| {
+                if seen.insert(self.identities.mark(field)) {
+                    cells.field(field, count);
+                }
+            });
+            if next == b"0" {
+                break;
+            }
+            cursor = next;
+        }
+        let read = cells.finish(&mut self.rejects);
+        Ok((!seen.is_empty()).then_some(read))
+    }
+}
+
+const WRONG_TYPE: &str = "the key holds another type than the source says";
+
+fn for_each_field(items: &[Value], mut take: impl FnMut(&[u8], &[u8])) {
+    for pair in items.chunks_exact(2) {
+        if let [Value::BulkString(field), Value::BulkString(count)] = pair {
+            take(field, count);
+        }
+    }
+}
+
+/// How many keys to ask for at once, learnt from those read before.
+#[derive(Debug)]
+struct BatchSize {
+    keys: usize,
+    /// Fields per key, weighing the last batches most.
+    average: usize,
+}
+
+impl Default for BatchSize {
+    fn default() -> Self {
+        Self {
+            keys: FIRST_KEYS,
+            average: 1,
+        }
+    }
+}
+
+impl BatchSize {
+    /// Follows larger hashes at once and smaller ones slowly: too small a batch costs a round trip, too large a one
+    /// memory.
+    fn learn(&mut self, keys: usize, fields: usize) {
+        let seen = fields.div_ceil(keys.max(1)).max(1);
+        self.average = seen.max((self.average * 3 + seen) / 4);
+        self.keys = (BATCH_FIELDS / self.average).clamp(1, BATCH_KEYS.min(self.keys * 8));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_aim_at_a_number_of_fields() {
+        let mut size = BatchSize::default();
+        // 833 fields a key: 50,000 / 833 = 60 keys, reached in two steps of at most eightfold.
+        size.learn(4, 3332);
+        assert_eq!(size.keys, 32);
+        size.learn(32, 26_656);
+        assert_eq!(size.keys, 60);
+        // Hashes of 200,000 fields: one at a time, at once.
+        size.learn(60, 12_000_000);
+        assert_eq!(size.keys, 1);
+        // Absent keys: up again, slowly.
+        for _ in 0..100 {
+            size.learn(1, 0);
+        }
+        assert_eq!(size.keys, 1000);
+    }
+}

@@ -1,0 +1,170 @@
+//! Which minutes can be vouched for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use super::{StoreError, Tx};
+use crate::time::{Hour, Minute};
+
+/// The masks of one hour; bit n is minute n.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Masks {
+    /// Read to the end while readable.
+    pub covered: u64,
+    /// Counts are known to have been lost.
+    pub doubtful: u64,
+    /// Not to be read again.
+    pub settled: u64,
+}
+
+/// The masks of a source's hours.
+pub type Coverage = BTreeMap<Hour, Masks>;
+
+/// What a drain learnt about minutes.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Minutes read to the end while readable.
+    pub covered: &'a BTreeSet<Minute>,
+    /// Minutes of which counts were lost.
+    pub doubtful: &'a BTreeSet<Minute>,
+    /// Minutes not to be read again.
+    pub settled: &'a BTreeSet<Minute>,
+}
+
+/// Whether a minute's bit is set.
+#[must_use]
+pub fn holds(mask: u64, minute: Minute) -> bool {
+    mask >> minute.of_hour() & 1 == 1
+}
+
+/// The masks of a source's hours in `[from, to)`.
+///
+/// # Errors
+/// The database failed.
+pub async fn read(
+    tx: &mut Tx,
+    environment: &str,
+    source: &str,
+    from: Hour,
+    to: Hour,
+) -> Result<Coverage, StoreError> {
+    let rows = sqlx::query!(
+        "SELECT hour, covered, doubtful, settled FROM coverage
+         WHERE environment = $1 AND source = $2 AND hour >= $3 AND hour < $4",
+        environment,
+        source,
+        from.start(),
+        to.start()
+    )
+    .fetch_all(&mut **tx)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let masks = Masks {
+                covered: row.covered.cast_unsigned(),
+                doubtful: row.doubtful.cast_unsigned(),
+                settled: row.settled.cast_unsigned(),
+            };
+            (Hour::containing(row.hour), masks)
+        })
+        .collect())
+}
+
+/// Adds what a drain learnt: masks only gain bits.
+///
+/// # Errors
+/// The database failed.
+pub async fn add(tx: &mut Tx, environment: &str, source: &str, seen: &Seen<'_>) -> Result<(), StoreError> {
+    let mut hours = Coverage::new();
+    for minute in seen.covered {
+        hours.entry(minute.hour()).or_default().covered |= 1 << minute.of_hour();
+    }
+    for minute in seen.doubtful {
+        hours.entry(minute.hour()).or_default().doubtful |= 1 << minute.of_hour();
+    }
+    for minute in seen.settled {
+        hours.entry(minute.hour()).or_default().settled |= 1 << minute.of_hour();
+    }
+    let starts: Vec<_> = hours.keys().map(|hour| hour.start()).collect();
+    let column = |mask: fn(&Masks) -> u64| {
+        hours
+            .values()
+            .map(|masks| mask(masks).cast_signed())
+            .collect::<Vec<_>>()
+    };
+    sqlx::query!(
+        "INSERT INTO coverage AS stored (environment, source, hour, covered, doubtful, settled)
+         SELECT $1, $2, * FROM unnest($3::timestamptz[], $4::bigint[], $5::bigint[], $6::bigint[])
+         ON CONFLICT (environment, source, hour) DO UPDATE SET
+             covered = stored.covered | excluded.covered,
+             doubtful = stored.doubtful | excluded.doubtful,
+             settled = stored.settled | excluded.settled",
+        environment,
+        source,
+        &starts,
+        &column(|masks| masks.covered),
+        &column(|masks| masks.doubtful),
+        &column(|masks| masks.settled)
+    )
+    .persistent(false)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// What is known of a source in an environment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SourceState {
+    /// The minute of its first sample, from which coverage counts.
+    pub first_minute: Option<Minute>,
+    /// Gaps before this instant have been reported.
+    pub gaps_before: Option<DateTime<Utc>>,
+}
+
+/// Reads what is known of a source.
+///
+/// # Errors
+/// The database failed.
+pub async fn state(tx: &mut Tx, environment: &str, source: &str) -> Result<SourceState, StoreError> {
+    let row = sqlx::query!(
+        "SELECT first_minute, gaps_before FROM source_states WHERE environment = $1 AND source = $2",
+        environment,
+        source
+    )
+    .fetch_optional(&mut **tx)
+    .await?;
+    Ok(row.map_or_else(SourceState::default, |row| SourceState {
+        first_minute: row.first_minute.map(Minute::containing),
+        gaps_before: row.gaps_before,
+    }))
+}
+
+/// Notes a source's earliest sample and how far its gaps have been reported.
+///
+/// # Errors
+/// The database failed.
+pub async fn note(
+    tx: &mut Tx,
+    environment: &str,
+    source: &str,
+    first_minute: Option<Minute>,
+    gaps_before: Option<DateTime<Utc>>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "INSERT INTO source_states AS stored (environment, source, first_minute, gaps_before)
+         VALUES ($1, $2, $3, $4)
+         ON CONFLICT (environment, source) DO UPDATE SET
+             first_minute = least(stored.first_minute, excluded.first_minute),
+             gaps_before = greatest(stored.gaps_before, excluded.gaps_before)",
+        environment,
+        source,
+        first_minute.map(Minute::start),
+        gaps_before
+    )
+    .persistent(false)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,40 @@
+-- Puts local days of shapes in place of what is there. Parameters are parallel arrays, a row each; the histograms' values
+-- ($12) and windows ($13) and the top identities' ids ($16), peaks ($17) and times ($18) are the rows' arrays end to
+-- end; every row has 24 of the peaks by local hour ($19).
+INSERT INTO daily (
+    shape_id, day, peak, lower, upper, peak_at, peak_id, total, identities,
+    histogram_values, histogram_windows, top_ids, top_peaks, top_at, by_hour, active_hours
+)
+SELECT
+    shape_id, day, peak, lower, upper, peak_at, peak_id, total::numeric, identities,
+    ($12::bigint[])[bars_first : bars_first + bars - 1],
+    ($13::bigint[])[bars_first : bars_first + bars - 1],
+    ($16::bigint[])[top_first : top_first + top - 1],
+    ($17::bigint[])[top_first : top_first + top - 1],
+    ($18::timestamptz[])[top_first : top_first + top - 1],
+    ($19::bigint[])[place * 24 - 23 : place * 24],
+    active_hours
+FROM unnest(
+    $1::integer[], $2::date[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::bigint[],
+    $8::text[], $9::bigint[], $10::integer[], $11::integer[], $14::integer[], $15::integer[],
+    $20::integer[]
+) WITH ORDINALITY AS incoming (
+    shape_id, day, peak, lower, upper, peak_at, peak_id, total, identities, bars_first, bars, top_first, top,
+    active_hours, place
+)
+ORDER BY shape_id, day
+ON CONFLICT (shape_id, day) DO UPDATE SET
+    peak = excluded.peak,
+    lower = excluded.lower,
+    upper = excluded.upper,
+    peak_at = excluded.peak_at,
+    peak_id = excluded.peak_id,
+    total = excluded.total,
+    identities = excluded.identities,
+    histogram_values = excluded.histogram_values,
+    histogram_windows = excluded.histogram_windows,
+    top_ids = excluded.top_ids,
+    top_peaks = excluded.top_peaks,
+    top_at = excluded.top_at,
+    by_hour = excluded.by_hour,
+    active_hours = excluded.active_hours

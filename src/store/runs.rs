@@ -1,0 +1,211 @@
+//! The record of what each drain did.
+
+use std::fmt;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::Serialize;
+
+use super::{StoreError, Tx};
+
+/// How a drain ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunOutcome {
+    /// All of it.
+    Done,
+    /// Something was refused, or a gap was found that can no longer be filled.
+    Partial,
+    /// It could not be finished.
+    Failed,
+}
+
+impl RunOutcome {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn parse(text: &str) -> Self {
+        match text {
+            "done" => Self::Done,
+            "partial" => Self::Partial,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// Something that was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunReject {
+    /// The Redis key, unprintable bytes escaped.
+    pub key: String,
+    /// Why.
+    pub reason: String,
+    /// How many cells of the key.
+    pub count: i64,
+}
+
+/// Minutes nobody can vouch for: from the first instant up to, not including, the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RunGap {
+    /// Start of the first minute.
+    pub from: DateTime<Utc>,
+    /// End of the last minute.
+    pub to: DateTime<Utc>,
+}
+
+/// One drain of one source in one environment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// Its number; 0 before it is kept.
+    pub id: i64,
+    /// The source.
+    pub source: String,
+    /// The environment.
+    pub environment: String,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+    /// When it ended.
+    pub finished_at: DateTime<Utc>,
+    /// How it ended.
+    pub outcome: RunOutcome,
+    /// Redis keys read.
+    pub keys: i64,
+    /// Samples read.
+    pub samples: i64,
+    /// Minutes that can be vouched for since this run.
+    pub minutes_covered: i64,
+    /// Redis commands sent, handshake apart.
+    pub commands: i64,
+    /// Bytes received from Redis.
+    pub bytes: i64,
+    /// What was refused.
+    pub rejects: Vec<RunReject>,
+    /// Gaps found that can no longer be filled, and minutes of which counts were lost.
+    pub gaps: Vec<RunGap>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// In words: a line, and one more for everything that was refused, is missing or failed.
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {}: {} keys, {} samples, {} minutes covered, {} commands, {} bytes",
+            self.environment,
+            self.source,
+            self.keys,
+            self.samples,
+            self.minutes_covered,
+            self.commands,
+            self.bytes
+        )?;
+        for RunReject { key, reason, count } in &self.rejects {
+            write!(f, "\n  refused {key}: {reason} ({count})")?;
+        }
+        for RunGap { from, to } in &self.gaps {
+            let text = |instant: &DateTime<Utc>| instant.to_rfc3339_opts(SecondsFormat::Secs, true);
+            write!(f, "\n  not covered: {} to {}", text(from), text(to))?;
+        }
+        self.error
+            .as_ref()
+            .map_or(Ok(()), |error| write!(f, "\n  failed: {error}"))
+    }
+}
+
+/// Keeps a run.
+///
+/// # Errors
+/// The database failed.
+pub async fn keep(tx: &mut Tx, run: &Run) -> Result<i64, StoreError> {
+    let keys: Vec<_> = run.rejects.iter().map(|reject| reject.key.clone()).collect();
+    let reasons: Vec<_> = run.rejects.iter().map(|reject| reject.reason.clone()).collect();
+    let counts: Vec<_> = run.rejects.iter().map(|reject| reject.count).collect();
+    let gaps_from: Vec<_> = run.gaps.iter().map(|gap| gap.from).collect();
+    let gaps_to: Vec<_> = run.gaps.iter().map(|gap| gap.to).collect();
+    sqlx::query_scalar!(
+        "INSERT INTO runs (environment, source, started_at, finished_at, outcome, keys, samples, minutes_covered,
+             commands, bytes, reject_keys, reject_reasons, reject_counts, gaps_from, gaps_to, error)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+         RETURNING id",
+        run.environment,
+        run.source,
+        run.started_at,
+        run.finished_at,
+        run.outcome.text(),
+        run.keys,
+        run.samples,
+        run.minutes_covered,
+        run.commands,
+        run.bytes,
+        &keys,
+        &reasons,
+        &counts,
+        &gaps_from,
+        &gaps_to,
+        run.error
+    )
+    .fetch_one(&mut **tx)
+    .await
+}
+
+/// The most recent runs, the newest first.
+///
+/// # Errors
+/// The database failed.
+pub async fn recent(tx: &mut Tx, most: i64) -> Result<Vec<Run>, StoreError> {
+    let rows = sqlx::query!(
+        "SELECT * FROM runs ORDER BY started_at DESC, id DESC LIMIT $1",
+        most
+    )
+    .fetch_all(&mut **tx)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Run {
+            id: row.id,
+            source: row.source,
+            environment: row.environment,
+            started_at: row.started_at,
+            finished_at: row.finished_at,
+            outcome: RunOutcome::parse(&row.outcome),
+            keys: row.keys,
+            samples: row.samples,
+            minutes_covered: row.minutes_covered,
+            commands: row.commands,
+            bytes: row.bytes,
+            rejects: (row
+                .reject_keys
+                .into_iter()
+                .zip(row.reject_reasons)
+                .zip(row.reject_counts))
+            .map(|((key, reason), count)| RunReject { key, reason, count })
+            .collect(),
+            gaps: (row.gaps_from.into_iter().zip(row.gaps_to))
+                .map(|(from, to)| RunGap { from, to })
+                .collect(),
+            error: row.error,
+        })
+        .collect())
+}
+
+/// When a source of an environment was last drained without failing.
+///
+/// # Errors
+/// The database failed.
+pub async fn last_successes(tx: &mut Tx) -> Result<Vec<(String, String, DateTime<Utc>)>, StoreError> {
+    let rows = sqlx::query!(
+        r#"SELECT environment, source, max(finished_at) AS "finished_at!" FROM runs
+           WHERE outcome <> 'failed' GROUP BY environment, source"#
+    )
+    .fetch_all(&mut **tx)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| (row.environment, row.source, row.finished_at))
+        .collect())
+}

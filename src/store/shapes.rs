@@ -1,0 +1,129 @@
+//! Shapes of limits, and which value and mode was in force when.
+
+use chrono::{DateTime, Utc};
+
+use super::{StoreError, Tx};
+
+/// What is known of a shape.
+#[derive(Clone, Debug)]
+pub struct StoredShape {
+    /// Its id.
+    pub id: i32,
+    /// Its canonical definition.
+    pub definition: String,
+    /// First hour known whole, where minutes had been dropped before the shape was new.
+    pub history_from: Option<DateTime<Utc>>,
+    /// Windows that end before this instant are in the histograms; none where it was never folded.
+    pub folded_before: Option<DateTime<Utc>>,
+}
+
+/// All shapes that an environment ever had.
+///
+/// # Errors
+/// The database failed.
+pub async fn of_environment(tx: &mut Tx, environment: &str) -> Result<Vec<StoredShape>, StoreError> {
+    sqlx::query_as!(
+        StoredShape,
+        "SELECT id, definition, history_from, folded_before FROM shapes WHERE environment = $1 ORDER BY id",
+        environment
+    )
+    .fetch_all(&mut **tx)
+    .await
+}
+
+/// Adds a shape that is new.
+///
+/// # Errors
+/// The database failed.
+pub async fn add(
+    tx: &mut Tx,
+    environment: &str,
+    definition: &str,
+    history_from: Option<DateTime<Utc>>,
+) -> Result<StoredShape, StoreError> {
+    sqlx::query_as!(
+        StoredShape,
+        "INSERT INTO shapes (environment, definition, history_from) VALUES ($1, $2, $3)
+         RETURNING id, definition, history_from, folded_before",
+        environment,
+        definition,
+        history_from
+    )
+    .fetch_one(&mut **tx)
+    .await
+}
+
+/// Notes that windows of some shapes that end before an instant have been folded. It never moves back.
+///
+/// # Errors
+/// The database failed.
+pub async fn set_folded(tx: &mut Tx, shapes: &[i32], before: DateTime<Utc>) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE shapes SET folded_before = greatest(folded_before, $2) WHERE id = ANY($1)",
+        shapes,
+        before
+    )
+    .persistent(false)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// What is in force for a limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// The limit.
+    pub limit_id: String,
+    /// Its group.
+    pub group_id: String,
+    /// Its shape.
+    pub shape_id: i32,
+    /// Its value, where it has one.
+    pub value: Option<i64>,
+    /// Its mode; `removed` where it left the catalog.
+    pub mode: String,
+}
+
+/// What was last noted for every limit of an environment.
+///
+/// # Errors
+/// The database failed.
+pub async fn in_force(tx: &mut Tx, environment: &str) -> Result<Vec<InForce>, StoreError> {
+    sqlx::query_as!(
+        InForce,
+        "SELECT DISTINCT ON (limit_id) limit_id, group_id, shape_id, value, mode FROM limit_values
+         WHERE environment = $1 ORDER BY limit_id, valid_from DESC",
+        environment
+    )
+    .fetch_all(&mut **tx)
+    .await
+}
+
+/// Notes what is in force from an instant on.
+///
+/// # Errors
+/// The database failed.
+pub async fn put_in_force(
+    tx: &mut Tx,
+    environment: &str,
+    valid_from: DateTime<Utc>,
+    limit: &InForce,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "INSERT INTO limit_values (environment, limit_id, valid_from, group_id, shape_id, value, mode)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (environment, limit_id, valid_from) DO UPDATE SET
+             group_id = excluded.group_id, shape_id = excluded.shape_id, value = excluded.value, mode = excluded.mode",
+        environment,
+        limit.limit_id,
+        valid_from,
+        limit.group_id,
+        limit.shape_id,
+        limit.value,
+        limit.mode
+    )
+    .persistent(false)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}

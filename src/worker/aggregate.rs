@@ -1,0 +1,325 @@
+//! Folds what changed in the minute store into hourly and daily aggregates, inside the transaction that changed it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Range,
+};
+
+use chrono_tz::Tz;
+use futures_util::TryStreamExt;
+
+use super::passes::passes;
+use crate::{
+    catalog::Shape,
+    fold::{Fold, Rules, SeriesFold},
+    store::{
+        StoreError, Tx, daily, hourly,
+        minutes::{self, MinuteRow, Span},
+        series::Series,
+        shapes::{self, StoredShape},
+    },
+    time::{Hour, Minute, Window, day_end, day_of},
+};
+
+/// A shape of the catalog as an environment has it.
+#[derive(Clone, Debug)]
+pub struct ActiveShape {
+    /// What the database knows of it.
+    pub stored: StoredShape,
+    /// What it counts.
+    pub shape: Shape,
+}
+
+impl ActiveShape {
+    fn counts(&self, series: &Series) -> bool {
+        self.shape
+            .counts(&series.source, &series.endpoint, &series.scope, &series.outcome)
+    }
+}
+
+/// What a drain has changed in the minute store.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// The minutes that changed, by series.
+    pub minutes: BTreeMap<i32, BTreeSet<Minute>>,
+    /// How many samples were read, by series.
+    pub weights: HashMap<i32, usize>,
+}
+
+/// Everything a fold has to know besides the minute store.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldContext<'a> {
+    /// The environment's shapes.
+    pub shapes: &'a [ActiveShape],
+    /// The environment's series.
+    pub series: &'a [Series],
+    /// The catalog's zone.
+    pub zone: Tz,
+    /// The first minute that is not closed.
+    pub closed_before: Minute,
+    /// Hours before this one are left as they are.
+    pub sealed_before: Hour,
+}
+
+/// A shape and hours of it to fold again.
+type ShapeRange = (usize, Range<Hour>);
+
+impl FoldContext<'_> {
+    fn rules(&self, shape: &Shape) -> Rules {
+        Rules {
+            window: shape.window,
+            algorithm: shape.algorithm,
+            shared: shape.shared,
+            zone: self.zone,
+        }
+    }
+
+    /// No window ends later, for this run, than the last closed minute or what was folded before.
+    fn closed_before(&self, shape: &StoredShape) -> Minute {
+        shape.folded_before.map_or(self.closed_before, |folded| {
+            self.closed_before.max(Minute::containing(folded))
+        })
+    }
+
+    fn series_of(&self, active: &ActiveShape) -> impl Iterator<Item = &Series> {
+        self.series.iter().filter(|series| active.counts(series))
+    }
+
+    /// The last hour that a changed minute can show in: windows reach over hours and days.
+    fn last_hour(&self, shape: &Shape, changed: Minute) -> Hour {
+        match shape.window {
+            Window::LocalDay => Hour::containing(day_end(day_of(changed.start(), self.zone), self.zone)),
+            Window::Seconds(_) | Window::Minutes(_) => changed.plus(shape.window.reach_minutes()).hour(),
+        }
+    }
+
+    /// The hours of every shape that changed minutes or newly closed windows touch.
+    fn touched(&self, source: &str, changed: &BTreeMap<i32, BTreeSet<Minute>>) -> Vec<ShapeRange> {
+        let end = self.closed_before.plus(-1).hour().next();
+        let mut touched = Vec::new();
+        for (index, active) in self.shapes.iter().enumerate() {
+            let minutes: BTreeSet<Minute> = self
+                .series_of(active)
+                .filter_map(|series| changed.get(&series.id))
+                .flatten()
+                .copied()
+                .collect();
+            let mut hours: Vec<Range<Hour>> = minutes
+                .iter()
+                .map(|minute| minute.hour()..self.last_hour(&active.shape, *minute).next().min(end))
+                .collect();
+            if let Some(folded) = active.stored.folded_before
+                && active.shape.sources.iter().any(|own| own == source)
+                && self.series_of(active).next().is_some()
+            {
+                hours.push(Hour::containing(folded)..end);
+            }
+            touched.extend(
+                joined(hours, self.sealed_before)
+                    .into_iter()
+                    .map(|hours| (index, hours)),
+            );
+        }
+        touched
+    }
+}
+
+/// Ranges that overlap or touch become one; nothing before `floor` is left.
+fn joined<T: Copy + Ord>(mut ranges: Vec<Range<T>>, floor: T) -> Vec<Range<T>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut joined: Vec<Range<T>> = Vec::new();
+    for range in ranges {
+        let range = range.start.max(floor)..range.end;
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ if range.start < range.end => joined.push(range),
+            _ => {}
+        }
+    }
+    joined
+}
+
+/// Folds again what the changed minutes touch, and the windows that have closed since the last fold.
+///
+/// # Errors
+/// The database failed.
+pub async fn after_change(
+    tx: &mut Tx,
+    context: &FoldContext<'_>,
+    source: &str,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    let touched = context.touched(source, &changes.minutes);
+    fold(tx, context, touched, changes).await?;
+    let folded: Vec<_> = (context.shapes.iter())
+        .filter(|active| active.shape.sources.iter().any(|own| own == source))
+        .map(|active| active.stored.id)
+        .collect();
+    shapes::set_folded(tx, &folded, context.closed_before.start()).await
+}
+
+/// Folds the whole minute store for shapes that never were folded.
+///
+/// # Errors
+/// The database failed.
+pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), StoreError> {
+    let mut ranges = Vec::new();
+    let mut born = Vec::new();
+    for (index, active) in context.shapes.iter().enumerate() {
+        if active.stored.folded_before.is_some() {
+            continue;
+        }
+        born.push(active.stored.id);
+        let series: Vec<_> = context.series_of(active).map(|series| series.id).collect();
+        if let Some(first) = minutes::first(tx, &series).await? {
+            let known = active.stored.history_from.map_or(first.hour(), Hour::containing);
+            let hours = first.hour().max(known)..context.closed_before.plus(-1).hour().next();
+            ranges.extend(
+                joined(vec![hours], context.sealed_before)
+                    .into_iter()
+                    .map(|hours| (index, hours)),
+            );
+        }
+    }
+    fold(tx, context, ranges, &Changes::default()).await?;
+    shapes::set_folded(tx, &born, context.closed_before.start()).await
+}
+
+/// What one pass over the minute store is to feed.
+enum Task {
+    Shape {
+        shape_id: i32,
+        needs: Range<Minute>,
+        fold: Box<Fold>,
+    },
+    Series {
+        series_id: i32,
+        hours: BTreeSet<Hour>,
+        fold: SeriesFold,
+    },
+}
+
+impl Task {
+    fn spans(&self) -> Vec<Range<Minute>> {
+        match self {
+            Self::Shape { needs, .. } => vec![needs.clone()],
+            Self::Series { hours, .. } => hours
+                .iter()
+                .map(|hour| hour.first_minute()..hour.next().first_minute())
+                .collect(),
+        }
+    }
+
+    fn add(&mut self, row: &MinuteRow) {
+        match self {
+            Self::Shape { needs, fold, .. } if needs.contains(&row.minute) => {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
+            Self::Series { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
+            Self::Shape { .. } | Self::Series { .. } => {}
+        }
+    }
+}
+
+/// Folds ranges of shapes, and the hours of series that changed.
+async fn fold(
+    tx: &mut Tx,
+    context: &FoldContext<'_>,
+    ranges: Vec<ShapeRange>,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    let shapes = ranges.into_iter().map(|(index, hours)| {
+        let active = &context.shapes[index];
+        let closed_before = context.closed_before(&active.stored);
+        let fold = Fold::new(
+            context.rules(&active.shape),
+            hours.start,
+            hours.end,
+            closed_before,
+        );
+        let needs = fold.needs_from()..hours.end.first_minute();
+        let series = context.series_of(active).map(|series| series.id).collect();
+        (
+            Task::Shape {
+                shape_id: active.stored.id,
+                needs,
+                fold: Box::new(fold),
+            },
+            series,
+        )
+    });
+    let series = changes.minutes.iter().map(|(series_id, minutes)| {
+        let hours = minutes.iter().map(|minute| minute.hour()).collect();
+        (
+            Task::Series {
+                series_id: *series_id,
+                hours,
+                fold: SeriesFold::default(),
+            },
+            vec![*series_id],
+        )
+    });
+    let (tasks, series): (Vec<Task>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
+    let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
+    for pass in passes(&series, &changes.weights) {
+        let tasks: Vec<_> = pass
+            .into_iter()
+            .filter_map(|index| Some((tasks[index].take()?, &*series[index])))
+            .collect();
+        fold_pass(tx, context.zone, tasks).await?;
+    }
+    Ok(())
+}
+
+/// One pass over the minute store: every row is read once, however many limits count it.
+async fn fold_pass(tx: &mut Tx, zone: Tz, mut tasks: Vec<(Task, &[i32])>) -> Result<(), StoreError> {
+    let mut readers: HashMap<i32, Vec<usize>> = HashMap::new();
+    let mut spans: BTreeMap<i32, Vec<Range<Minute>>> = BTreeMap::new();
+    for (index, (task, series)) in tasks.iter().enumerate() {
+        for series in *series {
+            readers.entry(*series).or_default().push(index);
+            spans.entry(*series).or_default().extend(task.spans());
+        }
+    }
+    let spans: Vec<Span> = spans
+        .into_iter()
+        .flat_map(|(series, spans)| {
+            joined(spans, Minute::from_index(i64::MIN))
+                .into_iter()
+                .map(move |span| (series, span.start, span.end))
+        })
+        .collect();
+    {
+        let mut rows = std::pin::pin!(minutes::read(tx, &spans));
+        while let Some(row) = rows.try_next().await? {
+            for index in readers.get(&row.series_id).into_iter().flatten() {
+                tasks[*index].0.add(&row);
+            }
+        }
+    }
+    let (mut shapes, mut series) = (Vec::new(), Vec::new());
+    for (task, _) in tasks {
+        match task {
+            Task::Shape { shape_id, fold, .. } => {
+                shapes.extend(fold.finish().into_iter().map(|row| (shape_id, row)));
+            }
+            Task::Series { series_id, fold, .. } => {
+                series.extend(fold.finish().into_iter().map(|row| (series_id, row)));
+            }
+        }
+    }
+    if !series.is_empty() {
+        hourly::put_series(tx, &series).await?;
+    }
+    if !shapes.is_empty() {
+        hourly::put(tx, &shapes).await?;
+        let days = shapes
+            .iter()
+            .map(|(shape, row)| (*shape, day_of(row.hour.start(), zone)))
+            .collect();
+        daily::derive(tx, &days, zone).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,357 @@
+//! One drain of one source in one environment.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use tokio::time::timeout;
+
+use super::{
+    Folga, gaps, sealed_before,
+    write::{self, Batch, Closing, Write},
+};
+use crate::{
+    catalog::{Environment, Source},
+    source::{ConnectError, Plan, ReadError, Reader, Rejects, Session, Target, find},
+    store::{
+        StoreError, Tx,
+        coverage::{self, Coverage, Masks, SourceState, holds},
+        minutes,
+        runs::{self, Run, RunOutcome, RunReject},
+        series, settings,
+    },
+    time::{Hour, Minute},
+};
+
+/// Samples held in memory before they are written.
+const HELD_SAMPLES: usize = 1_000_000;
+
+/// A hash whose last stored minute held more identities than this is read step by step.
+const LARGE_HASH: i64 = 50_000;
+
+/// No run may take longer, whatever hangs: the next one reads what it left.
+const RUN_LIMIT: Duration = Duration::from_mins(15);
+
+/// Why a drain could not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum DrainError {
+    /// Redis could not be reached.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// Redis stopped answering.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// It took longer than a run may.
+    #[error("the run took longer than {} minutes: Redis or Postgres hangs, or is far too slow", RUN_LIMIT.as_secs() / 60)]
+    TooLong,
+    /// Postgres failed.
+    #[error("{}", crate::store::explain(.0))]
+    Store(#[from] StoreError),
+}
+
+/// What a drain adds up while it runs.
+#[derive(Debug, Default)]
+struct Tally {
+    keys: usize,
+    samples: usize,
+    commands: u64,
+    bytes: u64,
+    covered: BTreeSet<Minute>,
+    doubtful: BTreeSet<Minute>,
+    missed: BTreeSet<Minute>,
+    rejects: Rejects,
+    ahead_seconds: i64,
+}
+
+/// A finished drain: the record of it, and how far ahead of this clock a producer's key was.
+#[derive(Clone, Debug)]
+pub struct Drained {
+    /// The record.
+    pub run: Run,
+    /// The furthest that a key's minute was ahead, in seconds; 0 where none was.
+    pub ahead_seconds: i64,
+}
+
+/// Reads all readable minutes of a source that are not covered yet, and those that late writes may still reach, and
+/// folds what they change. The record of the run is kept where the database allows; an error is in it.
+pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) -> Drained {
+    let started_at = folga.clock.now();
+    let mut tally = Tally::default();
+    let result = match timeout(RUN_LIMIT, try_drain(folga, source, environment, &mut tally)).await {
+        Ok(result) => result,
+        Err(_) => Err(DrainError::TooLong),
+    };
+    let gaps = gaps::runs(&(&tally.missed | &tally.doubtful));
+    let rejects: Vec<_> = (tally.rejects.iter())
+        .map(|reject| RunReject {
+            key: reject.key,
+            reason: reject.reason,
+            count: number(reject.count),
+        })
+        .collect();
+    let outcome = match &result {
+        Err(_) => RunOutcome::Failed,
+        Ok(()) if rejects.is_empty() && gaps.is_empty() => RunOutcome::Done,
+        Ok(()) => RunOutcome::Partial,
+    };
+    let mut run = Run {
+        id: 0,
+        source: source.name.clone(),
+        environment: environment.name.clone(),
+        started_at,
+        finished_at: folga.clock.now(),
+        outcome,
+        keys: number(tally.keys as u64),
+        samples: number(tally.samples as u64),
+        minutes_covered: number(tally.covered.len() as u64),
+        commands: number(tally.commands),
+        bytes: number(tally.bytes),
+        rejects,
+        gaps,
+        error: result.err().map(|error| error.to_string()),
+    };
+    match keep(folga, &run).await {
+        Ok(id) => run.id = id,
+        Err(error) => {
+            let error = crate::store::explain(&error);
+            tracing::error!(source = source.name, environment = environment.name, %error, "the record of a run is lost");
+            run.outcome = RunOutcome::Failed;
+            run.error.get_or_insert(error);
+        }
+    }
+    Drained {
+        run,
+        ahead_seconds: tally.ahead_seconds,
+    }
+}
+
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+async fn keep(folga: &Folga, run: &Run) -> Result<i64, StoreError> {
+    let mut tx = folga.store.begin().await?;
+    let id = runs::keep(&mut tx, run).await?;
+    tx.commit().await?;
+    Ok(id)
+}
+
+/// What the database knew when the drain began.
+struct Known {
+    state: SourceState,
+    coverage: Coverage,
+    sealed_before: Hour,
+    large: HashSet<i64>,
+}
+
+impl Known {
+    async fn read(
+        folga: &Folga,
+        source: &Source,
+        environment: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Self, StoreError> {
+        let mut tx = folga.store.begin().await?;
+        let pruned_before = settings::pruned_before(&mut tx).await?;
+        let sealed_before = sealed_before(&folga.catalog, now, pruned_before);
+        let state = coverage::state(&mut tx, environment, &source.name).await?;
+        // Minutes before the first sample's are no gaps, and those before a sealed hour are past telling.
+        let from = Hour::containing(now - source.ttl)
+            .min(state.gaps_before.map_or(Hour::containing(now), Hour::containing))
+            .max(sealed_before);
+        let to = Hour::containing(now).next();
+        let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
+        let large = large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?;
+        tx.rollback().await?;
+        Ok(Self {
+            state,
+            coverage,
+            sealed_before,
+            large,
+        })
+    }
+
+    fn masks(&self, minute: Minute) -> Masks {
+        self.coverage.get(&minute.hour()).copied().unwrap_or_default()
+    }
+
+    fn is_settled(&self, minute: Minute) -> bool {
+        holds(self.masks(minute).settled, minute)
+    }
+
+    fn is_covered(&self, minute: Minute) -> bool {
+        holds(self.masks(minute).covered, minute)
+    }
+
+    fn is_doubtful(&self, minute: Minute) -> bool {
+        holds(self.masks(minute).doubtful, minute)
+    }
+}
+
+async fn large_keys(
+    tx: &mut Tx,
+    source: &Source,
+    environment: &str,
+    since: Minute,
+) -> Result<HashSet<i64>, StoreError> {
+    let own: Vec<i32> = (series::of_environment(tx, environment).await?.iter())
+        .filter(|series| series.source == source.name)
+        .map(|series| series.id)
+        .collect();
+    Ok(minutes::larger_than(tx, &own, since, LARGE_HASH)
+        .await?
+        .into_iter()
+        .collect())
+}
+
+#[tracing::instrument(name = "drain", skip_all, fields(source = source.name, environment = environment.name))]
+async fn try_drain(
+    folga: &Folga,
+    source: &Source,
+    environment: &Environment,
+    tally: &mut Tally,
+) -> Result<(), DrainError> {
+    let now = folga.clock.now();
+    let known = Known::read(folga, source, &environment.name, now).await?;
+    let plan = Plan::new(now, source, known.sealed_before, |minute| {
+        known.is_settled(minute)
+    });
+    let session = Session::open(&folga.catalog.redis).await?;
+    let target = Target {
+        catalog: &folga.catalog,
+        source,
+        environment,
+    };
+    let result = read_and_write(folga, target, &plan, &session, &known, tally).await;
+    let usage = session.usage();
+    (tally.commands, tally.bytes) = (usage.commands, usage.bytes);
+    result?;
+    judge_gaps(folga, target, &plan, &known, tally).await?;
+    Ok(())
+}
+
+async fn read_and_write(
+    folga: &Folga,
+    target: Target<'_>,
+    plan: &Plan,
+    session: &Session,
+    known: &Known,
+    tally: &mut Tally,
+) -> Result<(), DrainError> {
+    let (environment, source) = (&*target.environment.name, target.source);
+    let began = folga.clock.now();
+    let found = find(session, target, plan).await?;
+    tally.rejects.merge(found.rejects);
+    tally.ahead_seconds = found.ahead.map_or(0, |lead| lead.num_seconds());
+    let mut reader = Reader::new(session, target, &folga.identities, &known.large, found.keys);
+    let mut here = HashSet::new();
+    let mut last = None;
+    // What is read is written at the end, so that no connection waits for Redis. Only a drain that would not fit into
+    // memory writes as it reads.
+    let mut write: Option<Write<'_>> = None;
+    loop {
+        let mut batch = Batch::default();
+        let failed = read_batch(&mut reader, &mut batch, tally).await.err();
+        here.extend(batch.reads.iter().map(|read| (read.minute, read.stem)));
+        last = batch.reads.last().map(|read| read.minute).or(last);
+        if failed.is_none() && reader.next_minute().is_some() {
+            let write = match &mut write {
+                Some(write) => write,
+                none => none.insert(Write::begin(folga, environment, &source.name).await?),
+            };
+            write.join(&batch).await?;
+            continue;
+        }
+
+        let finished = folga.clock.now();
+        // The minute that was being read when the read failed is not complete, nor is any later one.
+        let incomplete_from = failed.as_ref().and(last.or(plan.due.first().copied()));
+        let complete: BTreeSet<Minute> = (plan.due.iter().copied())
+            .filter(|minute| incomplete_from.is_none_or(|first| *minute < first))
+            .filter(|minute| plan.still_readable(*minute, source, finished))
+            .collect();
+        let late_until = |minute: &Minute| minute.end() + source.grace + source.lateness;
+        let settled = complete
+            .iter()
+            .filter(|minute| late_until(minute) <= began)
+            .copied()
+            .collect();
+        let closing = Closing {
+            complete,
+            settled,
+            here,
+            closed_before: plan.closed_before(),
+        };
+        let doubtful = match write {
+            Some(mut write) => {
+                write.join(&batch).await?;
+                write.finish(&closing).await?
+            }
+            None => write::at_once(folga, environment, &source.name, &batch, &closing).await?,
+        };
+        tally.doubtful = doubtful
+            .into_iter()
+            .filter(|minute| !known.is_doubtful(*minute))
+            .collect();
+        tally.covered = closing
+            .complete
+            .into_iter()
+            .filter(|minute| !known.is_covered(*minute))
+            .collect();
+        return failed.map_or(Ok(()), |error| Err(error.into()));
+    }
+}
+
+/// Reads keys until a batch is as large as memory should hold, or all are read.
+async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tally) -> Result<(), ReadError> {
+    let mut samples = 0;
+    let result = loop {
+        match reader.next_batch().await {
+            Ok(Some(reads)) => {
+                tally.keys += reads.len();
+                samples += reads
+                    .iter()
+                    .flat_map(|read| &read.rows)
+                    .map(|row| row.ids.len())
+                    .sum::<usize>();
+                batch.reads.extend(reads);
+            }
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+        if samples >= HELD_SAMPLES {
+            break Ok(());
+        }
+    };
+    tally.samples += samples;
+    tally.rejects.merge(reader.take_rejects());
+    batch.labels = reader.take_labels();
+    result
+}
+
+/// Minutes since the source's first sample that were never covered and cannot be read any more. Each is told once.
+async fn judge_gaps(
+    folga: &Folga,
+    target: Target<'_>,
+    plan: &Plan,
+    known: &Known,
+    tally: &mut Tally,
+) -> Result<(), StoreError> {
+    let (environment, source) = (&target.environment.name, &target.source.name);
+    let mut tx = folga.store.begin().await?;
+    let state = coverage::state(&mut tx, environment, source).await?;
+    let past = plan.readable_from();
+    if let Some(first) = state.first_minute {
+        let from = known
+            .state
+            .gaps_before
+            .map_or(first, |told| Minute::containing(told).max(first));
+        let from = from.max(known.sealed_before.first_minute());
+        let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
+        tally.missed = gaps::missed(&coverage, from, past).collect();
+    }
+    coverage::note(&mut tx, environment, source, None, Some(past.start())).await?;
+    tx.commit().await
+}
