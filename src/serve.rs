@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Work that is running when a signal comes may take this long to end by itself; orchestrators kill after ten seconds.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(7);
 /// And this long to drop what it holds when it is not let.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
@@ -40,14 +40,16 @@ pub async fn listen(settings: &HttpSettings) -> Result<TcpListener> {
 }
 
 /// Runs the schedule and answers over HTTP until SIGTERM or SIGINT. Then nothing new begins, and what is running has
-/// eight seconds to end before it is dropped with its open transaction; a second signal drops it at once.
+/// seven seconds to end before it is dropped with its open transaction; a second signal drops it at once.
 ///
 /// # Errors
 /// The database fails at the start, or a part of the service ends by itself.
 pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
     let mut signals = Signals::new()?;
     let address = listener.local_addr()?;
-    let board = board(folga).await.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+    let board = board(folga)
+        .await
+        .map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
     let (stop, tracker) = (Stop::default(), TaskTracker::new());
 
     let site = router(Site::new(folga.clone(), Arc::clone(&board)));
@@ -55,7 +57,12 @@ pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
     let server = axum::serve(listener, site).with_graceful_shutdown(stop.soon.clone().cancelled_owned());
     let mut server = tracker.spawn(server.into_future());
     tracing::info!(%address, "listening");
-    let worker = Worker { folga: folga.clone(), board, tracker: tracker.clone(), stop: stop.clone() };
+    let worker = Worker {
+        folga: folga.clone(),
+        board,
+        tracker: tracker.clone(),
+        stop: stop.clone(),
+    };
     let mut scheduler = worker.start().await.context("starting the schedule")?;
 
     let result = tokio::select! {
@@ -83,7 +90,9 @@ pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
     stop.now.cancel();
     _ = timeout(LAST_MOMENT, tracker.wait()).await;
     if in_haste {
-        bail!("a second signal came before all work had ended: what was running is done again after the next start");
+        bail!(
+            "a second signal came before all work had ended: what was running is done again after the next start"
+        );
     }
     result
 }
@@ -92,7 +101,11 @@ async fn board(folga: &Folga) -> Result<Arc<Board>, sqlx::Error> {
     let mut tx = folga.store.begin().await?;
     let successes = runs::last_successes(&mut tx).await?;
     tx.rollback().await?;
-    Ok(Arc::new(Board::new(&folga.catalog, folga.clock.now(), &successes)))
+    Ok(Arc::new(Board::new(
+        &folga.catalog,
+        folga.clock.now(),
+        &successes,
+    )))
 }
 
 /// The signals that mean: end.
@@ -104,7 +117,10 @@ struct Signals {
 impl Signals {
     fn new() -> Result<Self> {
         let [terminate, interrupt] = [SignalKind::terminate(), SignalKind::interrupt()].map(signal);
-        Ok(Self { terminate: terminate?, interrupt: interrupt? })
+        Ok(Self {
+            terminate: terminate?,
+            interrupt: interrupt?,
+        })
     }
 
     async fn next(&mut self) -> &'static str {

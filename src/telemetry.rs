@@ -38,11 +38,16 @@ pub enum LogFormat {
 pub fn start(format: LogFormat, catalog: &Catalog) -> Result<(), Refusal> {
     let filter = variable("RUST_LOG").filter(|text| !text.is_empty());
     let filter = EnvFilter::try_new(filter.as_deref().unwrap_or(FILTER)).map_err(|error| {
-        Refusal::new(format!("RUST_LOG is no filter ({error})"), format!("write it like {FILTER}"))
+        Refusal::new(
+            format!("RUST_LOG is no filter ({error})"),
+            format!("write it like {FILTER}"),
+        )
     })?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(Veiled { veil: Arc::new(Veil::over(catalog)) });
+        .with_writer(Veiled {
+            veil: Arc::new(Veil::over(catalog)),
+        });
     match format {
         LogFormat::Text => builder.with_ansi(io::stderr().is_terminal()).init(),
         LogFormat::Json => builder.json().flatten_event(true).init(),
@@ -54,7 +59,11 @@ pub fn start(format: LogFormat, catalog: &Catalog) -> Result<(), Refusal> {
 /// A panic is logged like everything else, with the spans it happened in.
 fn panicked(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
-    tracing::error!(place, reason = info.payload_as_str(), "a fault in folga: please report it");
+    tracing::error!(
+        place,
+        reason = info.payload_as_str(),
+        "a fault in folga: please report it"
+    );
 }
 
 /// Texts that must never be written.
@@ -73,10 +82,14 @@ impl Veil {
         }
         let token = catalog.ntfy.as_ref().and_then(|ntfy| ntfy.token.as_ref());
         let (password, api_token) = (catalog.redis.password.as_ref(), catalog.http.api_token.as_ref());
-        for secret in [password, token, api_token, catalog.identity_key.as_ref()].into_iter().flatten() {
+        for secret in [password, token, api_token, catalog.identity_key.as_ref()]
+            .into_iter()
+            .flatten()
+        {
             veil.hide(secret.reveal());
         }
-        veil.texts.sort_unstable_by_key(|text| std::cmp::Reverse(text.len()));
+        veil.texts
+            .sort_unstable_by_key(|text| std::cmp::Reverse(text.len()));
         veil.texts.dedup();
         veil
     }
@@ -103,13 +116,21 @@ impl Veil {
             json[1..json.len() - 1].to_owned()
         };
         let debug = text.escape_debug().to_string();
-        self.texts.extend([utf8_percent_encode(text, NON_ALPHANUMERIC).to_string(), quoted(text), quoted(&debug)]);
+        self.texts.extend([
+            utf8_percent_encode(text, NON_ALPHANUMERIC).to_string(),
+            quoted(text),
+            quoted(&debug),
+        ]);
         self.texts.extend([text.to_owned(), debug]);
     }
 
     fn apply(&self, line: &str) -> String {
         self.texts.iter().fold(line.to_owned(), |line, text| {
-            if line.contains(text) { line.replace(text, "***") } else { line }
+            if line.contains(text) {
+                line.replace(text, "***")
+            } else {
+                line
+            }
         })
     }
 }
@@ -152,7 +173,12 @@ mod tests {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        let catalog = Catalog::parse(include_str!("../folga.toml"), Path::new("folga.toml"), &variable, false);
+        let catalog = Catalog::parse(
+            include_str!("../folga.toml"),
+            Path::new("folga.toml"),
+            &variable,
+            false,
+        );
         Veil::over(&catalog.unwrap())
     }
 
@@ -167,7 +193,10 @@ mod tests {
             ("url=redis://u:p%40%22w%2Fone@h:6379/0", "url=redis://***h:6379/0"),
             ("password p@\"w/one.", "password ***."),
             ("password=\"p@\\\"w/one\"", "password=\"***\""),
-            ("{\"args\":\"[\\\"p@\\\\\\\"w/one\\\"]\"}", "{\"args\":\"[\\\"***\\\"]\"}"),
+            (
+                "{\"args\":\"[\\\"p@\\\\\\\"w/one\\\"]\"}",
+                "{\"args\":\"[\\\"***\\\"]\"}",
+            ),
             ("two%two, two%25two", "***, ***"),
             ("{\"token\":\"three\\\"three\"}", "{\"token\":\"***\"}"),
             ("a harmless line", "a harmless line"),

@@ -23,8 +23,17 @@ pub(super) async fn calibration(
     let group = group(catalog, &query)?;
     let days = query.get("days").map(days).transpose()?;
     let (from, to) = (query.instant("from"), query.instant("to"));
-    let choice = PeriodChoice { days, from: from.as_deref(), to: to.as_deref() };
-    let period = Period::choose(choice, site.folga.clock.now(), catalog.timezone, catalog.retention_days)?;
+    let choice = PeriodChoice {
+        days,
+        from: from.as_deref(),
+        to: to.as_deref(),
+    };
+    let period = Period::choose(
+        choice,
+        site.folga.clock.now(),
+        catalog.timezone,
+        catalog.retention_days,
+    )?;
 
     let given_up = CancellationToken::new();
     let _guard = given_up.clone().drop_guard();
@@ -38,9 +47,15 @@ fn environment(catalog: &Catalog, query: &Query<'_>) -> Result<String, Problem> 
     let names = || catalog.environments.iter().map(|environment| &*environment.name);
     let known = || names().collect::<Vec<_>>().join(", ");
     match query.get("env") {
-        None => Err(Problem::BadRequest(format!("env is missing: give one of {}", known()))),
+        None => Err(Problem::BadRequest(format!(
+            "env is missing: give one of {}",
+            known()
+        ))),
         Some(name) if names().any(|known| known == name) => Ok(name.to_owned()),
-        Some(name) => Err(Problem::NotFound(format!("there is no environment {name:?}: give one of {}", known()))),
+        Some(name) => Err(Problem::NotFound(format!(
+            "there is no environment {name:?}: give one of {}",
+            known()
+        ))),
     }
 }
 
@@ -49,12 +64,15 @@ fn group(catalog: &Catalog, query: &Query<'_>) -> Result<Option<String>, Problem
     match query.get("group") {
         Some(id) if ids().all(|known| known != id) => {
             let known = ids().collect::<Vec<_>>().join(", ");
-            Err(Problem::NotFound(format!("there is no group {id:?}: give one of {known}")))
+            Err(Problem::NotFound(format!(
+                "there is no group {id:?}: give one of {known}"
+            )))
         }
         id => Ok(id.map(str::to_owned)),
     }
 }
 
 fn days(text: &str) -> Result<u32, Problem> {
-    text.parse().map_err(|_| Problem::BadRequest(format!("days is no whole number: {text:?}")))
+    text.parse()
+        .map_err(|_| Problem::BadRequest(format!("days is no whole number: {text:?}")))
 }

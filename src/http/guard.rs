@@ -14,21 +14,36 @@ use crate::catalog::Secret;
 
 /// Lets nobody pass who lacks the token.
 pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {
-    if site.admits(request.headers()) { next.run(request).await } else { Problem::Unauthorised.into_response() }
+    if site.admits(request.headers()) {
+        next.run(request).await
+    } else {
+        Problem::Unauthorised.into_response()
+    }
 }
 
 impl Site {
     /// Whether a request carries the token; without one there is nothing to carry.
     pub(super) fn admits(&self, headers: &HeaderMap) -> bool {
-        self.folga.catalog.http.api_token.as_ref().is_none_or(|token| carries(headers, token))
+        self.folga
+            .catalog
+            .http
+            .api_token
+            .as_ref()
+            .is_none_or(|token| carries(headers, token))
     }
 }
 
 /// Hashes are compared, so that the time taken tells nothing of the token, its length included.
 fn carries(headers: &HeaderMap, token: &Secret) -> bool {
-    let Some(value) = headers.get(header::AUTHORIZATION) else { return false };
+    let Some(value) = headers.get(header::AUTHORIZATION) else {
+        return false;
+    };
     let value = value.as_bytes();
-    let Some((scheme, given)) = value.iter().position(|byte| *byte == b' ').map(|at| value.split_at(at)) else {
+    let Some((scheme, given)) = value
+        .iter()
+        .position(|byte| *byte == b' ')
+        .map(|at| value.split_at(at))
+    else {
         return false;
     };
     let equal = Sha256::digest(given.trim_ascii()).ct_eq(&Sha256::digest(token.reveal().trim_ascii()));
@@ -47,11 +62,22 @@ mod tests {
             headers.insert(header::AUTHORIZATION, value.as_bytes().try_into().unwrap());
             carries(&headers, &token)
         };
-        for good in ["Bearer open sesame ä", "bearer open sesame ä", "BEARER  open sesame ä "] {
+        for good in [
+            "Bearer open sesame ä",
+            "bearer open sesame ä",
+            "BEARER  open sesame ä ",
+        ] {
             assert!(with(good), "{good}");
         }
-        for bad in ["", "Bearer", "Bearer ", "Bearer open", "Bearer open sesame ä!", "Basic open sesame ä", "open sesame ä"]
-        {
+        for bad in [
+            "",
+            "Bearer",
+            "Bearer ",
+            "Bearer open",
+            "Bearer open sesame ä!",
+            "Basic open sesame ä",
+            "open sesame ä",
+        ] {
             assert!(!with(bad), "{bad}");
         }
         assert!(!carries(&HeaderMap::new(), &token));

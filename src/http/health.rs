@@ -59,15 +59,35 @@ struct SourceHealth {
 pub(super) async fn health(State(site): State<Site>, headers: HeaderMap) -> Response {
     let (redis, postgres) = site.pulses.are_up().await;
     let now = site.folga.clock.now();
-    let states: Vec<_> = site.board.lines.iter().map(|line| site.board.state(line, now)).collect();
+    let states: Vec<_> = site
+        .board
+        .lines
+        .iter()
+        .map(|line| site.board.state(line, now))
+        .collect();
     let status = judge(redis, postgres, &states);
-    let code = if status == Status::Unhealthy { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
+    let code = if status == Status::Unhealthy {
+        StatusCode::SERVICE_UNAVAILABLE
+    } else {
+        StatusCode::OK
+    };
     let server = |is_up| if is_up { Server::Up } else { Server::Down };
     let sources = site.admits(&headers).then(|| {
         let lines = site.board.lines.iter();
-        lines.map(|line| SourceHealth::new(&site.board, line, now)).collect()
+        lines
+            .map(|line| SourceHealth::new(&site.board, line, now))
+            .collect()
     });
-    (code, Json(Health { status, redis: server(redis), postgres: server(postgres), sources })).into_response()
+    (
+        code,
+        Json(Health {
+            status,
+            redis: server(redis),
+            postgres: server(postgres),
+            sources,
+        }),
+    )
+        .into_response()
 }
 
 fn judge(redis: bool, postgres: bool, states: &[Standing]) -> Status {

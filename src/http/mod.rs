@@ -31,7 +31,11 @@ impl Site {
     /// A site that shows a board.
     #[must_use]
     pub fn new(folga: Folga, board: Arc<Board>) -> Self {
-        Self { pulses: Arc::new(Pulses::new(&folga)), folga, board }
+        Self {
+            pulses: Arc::new(Pulses::new(&folga)),
+            folga,
+            board,
+        }
     }
 }
 

@@ -39,7 +39,10 @@ impl IntoResponse for Problem {
                 "send the API token: Authorization: Bearer …".to_owned(),
             ),
             Self::NotFound(detail) => (StatusCode::NOT_FOUND, detail),
-            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "this route answers GET".to_owned()),
+            Self::MethodNotAllowed => (
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this route answers GET".to_owned(),
+            ),
             Self::Busy(detail) => (StatusCode::SERVICE_UNAVAILABLE, detail.to_owned()),
             Self::Internal => (
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -54,7 +57,10 @@ impl IntoResponse for Problem {
         });
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
         match status {
             StatusCode::UNAUTHORIZED => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -77,7 +83,9 @@ impl From<Refusal> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match &error {
-            StoreError::PoolTimedOut => Self::Busy("all connections to the database are in use, or it is down"),
+            StoreError::PoolTimedOut => {
+                Self::Busy("all connections to the database are in use, or it is down")
+            }
             StoreError::Io(_) => Self::Busy("the database is not reachable"),
             other => {
                 tracing::error!(error = explain(other), "a request failed");

@@ -58,7 +58,9 @@ async fn ask_redis(settings: &RedisSettings, kept: &mut Option<Session>) -> bool
         *kept = Some(session);
         return true;
     }
-    let Ok(session) = Session::open(settings).await else { return false };
+    let Ok(session) = Session::open(settings).await else {
+        return false;
+    };
     *kept = Some(session);
     true
 }
@@ -76,12 +78,21 @@ impl Pulse {
     where
         F: Future<Output = bool> + Send + 'static,
     {
-        let ask = move || tokio::time::timeout(ASK_FOR, ask()).map(|answer| answer.unwrap_or(false)).boxed();
-        Self { ask: Box::new(ask), asked: Mutex::new(None) }
+        let ask = move || {
+            tokio::time::timeout(ASK_FOR, ask())
+                .map(|answer| answer.unwrap_or(false))
+                .boxed()
+        };
+        Self {
+            ask: Box::new(ask),
+            asked: Mutex::new(None),
+        }
     }
 
     async fn is_up(&self) -> bool {
-        tokio::time::timeout(ANSWER_WITHIN, self.answer()).await.unwrap_or(false)
+        tokio::time::timeout(ANSWER_WITHIN, self.answer())
+            .await
+            .unwrap_or(false)
     }
 
     fn answer(&self) -> Answer {

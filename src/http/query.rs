@@ -16,11 +16,19 @@ impl<'a> Query<'a> {
         let mut pairs: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
         for (name, value) in form_urlencoded::parse(raw.unwrap_or_default().as_bytes()) {
             if !known.contains(&&*name) {
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                return Err(Problem::BadRequest(format!("there is no parameter {name:?} here; known: {known}")));
+                let known = if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                };
+                return Err(Problem::BadRequest(format!(
+                    "there is no parameter {name:?} here; known: {known}"
+                )));
             }
             if pairs.iter().any(|pair| pair.0 == name) {
-                return Err(Problem::BadRequest(format!("{name} is given twice: give it once")));
+                return Err(Problem::BadRequest(format!(
+                    "{name} is given twice: give it once"
+                )));
             }
             pairs.push((name, value));
         }
@@ -58,13 +66,19 @@ mod tests {
     #[test]
     fn parameters_are_known_and_given_once() {
         let query = Query::read(Some("env=prod&group=A%20b"), &["env", "group", "days"]).unwrap();
-        assert_eq!((query.get("env"), query.get("group"), query.get("days")), (Some("prod"), Some("A b"), None));
+        assert_eq!(
+            (query.get("env"), query.get("group"), query.get("days")),
+            (Some("prod"), Some("A b"), None)
+        );
         assert_eq!(Query::read(None, &[]), Ok(Query(Vec::new())));
         for (raw, detail) in [
             ("end=1", "there is no parameter \"end\" here; known: env"),
             ("env=1&env=1", "env is given twice: give it once"),
         ] {
-            assert_eq!(Query::read(Some(raw), &["env"]), Err(Problem::BadRequest(detail.to_owned())));
+            assert_eq!(
+                Query::read(Some(raw), &["env"]),
+                Err(Problem::BadRequest(detail.to_owned()))
+            );
         }
     }
 
@@ -77,8 +91,14 @@ mod tests {
         let east = "2025-03-10T12:00:00+03:00";
         assert_eq!(read("from=2025-03-10T12:00:00+03:00"), east);
         assert_eq!(read("from=2025-03-10T12%3A00%3A00%2B03%3A00"), east);
-        assert_eq!(read("from=2025-03-10T12:00:00-03:00"), "2025-03-10T12:00:00-03:00");
-        assert_eq!(read("from=2025-03-10+12:00:00%2B03:00"), "2025-03-10 12:00:00+03:00");
+        assert_eq!(
+            read("from=2025-03-10T12:00:00-03:00"),
+            "2025-03-10T12:00:00-03:00"
+        );
+        assert_eq!(
+            read("from=2025-03-10+12:00:00%2B03:00"),
+            "2025-03-10 12:00:00+03:00"
+        );
         // A date with a time and no offset is no instant, and must not become one.
         assert_eq!(read("from=2025-03-10+12:00"), "2025-03-10 12:00");
     }

@@ -22,14 +22,14 @@ pub struct Masks {
 pub type Coverage = BTreeMap<Hour, Masks>;
 
 /// What a drain learnt about minutes.
-#[derive(Clone, Debug, Default)]
-pub struct Seen {
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
     /// Minutes read to the end while readable.
-    pub covered: BTreeSet<Minute>,
+    pub covered: &'a BTreeSet<Minute>,
     /// Minutes of which counts were lost.
-    pub doubtful: BTreeSet<Minute>,
+    pub doubtful: &'a BTreeSet<Minute>,
     /// Minutes not to be read again.
-    pub settled: BTreeSet<Minute>,
+    pub settled: &'a BTreeSet<Minute>,
 }
 
 /// Whether a minute's bit is set.
@@ -76,15 +76,15 @@ pub async fn read(
 ///
 /// # Errors
 /// The database failed.
-pub async fn add(tx: &mut Tx, environment: &str, source: &str, seen: &Seen) -> Result<(), StoreError> {
+pub async fn add(tx: &mut Tx, environment: &str, source: &str, seen: &Seen<'_>) -> Result<(), StoreError> {
     let mut hours = Coverage::new();
-    for minute in &seen.covered {
+    for minute in seen.covered {
         hours.entry(minute.hour()).or_default().covered |= 1 << minute.of_hour();
     }
-    for minute in &seen.doubtful {
+    for minute in seen.doubtful {
         hours.entry(minute.hour()).or_default().doubtful |= 1 << minute.of_hour();
     }
-    for minute in &seen.settled {
+    for minute in seen.settled {
         hours.entry(minute.hour()).or_default().settled |= 1 << minute.of_hour();
     }
     let starts: Vec<_> = hours.keys().map(|hour| hour.start()).collect();

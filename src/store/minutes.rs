@@ -152,7 +152,7 @@ pub struct MinuteRow {
 /// Which minutes of a series to read: from the first up to, not including, the second.
 pub type Span = (i32, Minute, Minute);
 
-/// Streams the rows of some spans, minute by minute. A series has one span at most.
+/// Streams the rows of some spans, minute by minute. The spans of one series do not overlap.
 pub fn read<'tx>(
     tx: &'tx mut Tx,
     spans: &[Span],

@@ -17,7 +17,10 @@ impl Probe {
     /// One for the database of a store.
     #[must_use]
     pub fn new(store: &Store) -> Self {
-        Self { options: store.pool.connect_options(), kept: None }
+        Self {
+            options: store.pool.connect_options(),
+            kept: None,
+        }
     }
 
     /// Asks. A kept connection may have been broken by a restart that is over, so another one is tried.

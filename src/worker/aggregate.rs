@@ -8,12 +8,13 @@ use std::{
 use chrono_tz::Tz;
 use futures_util::TryStreamExt;
 
+use super::passes::passes;
 use crate::{
     catalog::Shape,
     fold::{Fold, HourRow, Rules, SeriesFold, SeriesHour},
     store::{
         StoreError, Tx, daily, hourly,
-        minutes::{self, Span},
+        minutes::{self, MinuteRow, Span},
         series::Series,
         shapes::{self, StoredShape},
     },
@@ -34,6 +35,15 @@ impl ActiveShape {
         self.shape
             .counts(&series.source, &series.endpoint, &series.scope, &series.outcome)
     }
+}
+
+/// What a drain has changed in the minute store.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// The minutes that changed, by series.
+    pub minutes: BTreeMap<i32, BTreeSet<Minute>>,
+    /// How many samples were read, by series.
+    pub weights: HashMap<i32, usize>,
 }
 
 /// Everything a fold has to know besides the minute store.
@@ -115,9 +125,9 @@ impl FoldContext<'_> {
 }
 
 /// Ranges that overlap or touch become one; nothing before `floor` is left.
-fn joined(mut ranges: Vec<Range<Hour>>, floor: Hour) -> Vec<Range<Hour>> {
+fn joined<T: Copy + Ord>(mut ranges: Vec<Range<T>>, floor: T) -> Vec<Range<T>> {
     ranges.sort_by_key(|range| range.start);
-    let mut joined: Vec<Range<Hour>> = Vec::new();
+    let mut joined: Vec<Range<T>> = Vec::new();
     for range in ranges {
         let range = range.start.max(floor)..range.end;
         match joined.last_mut() {
@@ -137,10 +147,10 @@ pub async fn after_change(
     tx: &mut Tx,
     context: &FoldContext<'_>,
     source: &str,
-    changed: &BTreeMap<i32, BTreeSet<Minute>>,
+    changes: &Changes,
 ) -> Result<(), StoreError> {
-    let touched = context.touched(source, changed);
-    fold(tx, context, &touched, changed).await?;
+    let touched = context.touched(source, &changes.minutes);
+    fold(tx, context, touched, changes).await?;
     let folded: Vec<_> = (context.shapes.iter())
         .filter(|active| active.shape.sources.iter().any(|own| own == source))
         .map(|active| active.stored.id)
@@ -171,104 +181,141 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
             );
         }
     }
-    fold(tx, context, &ranges, &BTreeMap::new()).await?;
+    fold(tx, context, ranges, &Changes::default()).await?;
     shapes::set_folded(tx, &born, context.closed_before.start()).await
 }
 
-struct ShapeFold {
-    shape_id: i32,
-    needs: Range<Minute>,
-    fold: Fold,
+/// What one pass over the minute store is to feed.
+enum Task {
+    Shape {
+        shape_id: i32,
+        needs: Range<Minute>,
+        fold: Fold,
+    },
+    Series {
+        series_id: i32,
+        hours: BTreeSet<Hour>,
+        fold: SeriesFold,
+    },
 }
 
-/// One pass over the minute store serves all folds: every row is read once, however many limits count it.
+impl Task {
+    fn spans(&self) -> Vec<Range<Minute>> {
+        match self {
+            Self::Shape { needs, .. } => vec![needs.clone()],
+            Self::Series { hours, .. } => hours
+                .iter()
+                .map(|hour| hour.first_minute()..hour.next().first_minute())
+                .collect(),
+        }
+    }
+
+    fn add(&mut self, row: &MinuteRow) {
+        match self {
+            Self::Shape { needs, fold, .. } if needs.contains(&row.minute) => {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
+            Self::Series { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
+            Self::Shape { .. } | Self::Series { .. } => {}
+        }
+    }
+}
+
+/// Folds ranges of shapes, and the hours of series that changed.
 async fn fold(
     tx: &mut Tx,
     context: &FoldContext<'_>,
-    ranges: &[ShapeRange],
-    changed: &BTreeMap<i32, BTreeSet<Minute>>,
+    ranges: Vec<ShapeRange>,
+    changes: &Changes,
 ) -> Result<(), StoreError> {
-    let mut folds = Vec::new();
-    let mut by_series: HashMap<i32, Vec<usize>> = HashMap::new();
-    let mut spans: BTreeMap<i32, Range<Minute>> = BTreeMap::new();
-    let mut need = |series: i32, minutes: &Range<Minute>| {
-        let span = spans.entry(series).or_insert_with(|| minutes.clone());
-        *span = span.start.min(minutes.start)..span.end.max(minutes.end);
-    };
-    for (index, hours) in ranges {
-        let active = &context.shapes[*index];
-        let rules = context.rules(&active.shape);
+    let shapes = ranges.into_iter().map(|(index, hours)| {
+        let active = &context.shapes[index];
+        let closed_before = context.closed_before(&active.stored);
         let fold = Fold::new(
-            rules,
+            context.rules(&active.shape),
             hours.start,
             hours.end,
-            context.closed_before(&active.stored),
+            closed_before,
         );
         let needs = fold.needs_from()..hours.end.first_minute();
-        for series in context.series_of(active) {
-            by_series.entry(series.id).or_default().push(folds.len());
-            need(series.id, &needs);
-        }
-        folds.push(ShapeFold {
-            shape_id: active.stored.id,
-            needs,
-            fold,
-        });
+        let series = context.series_of(active).map(|series| series.id).collect();
+        (
+            Task::Shape {
+                shape_id: active.stored.id,
+                needs,
+                fold,
+            },
+            series,
+        )
+    });
+    let series = changes.minutes.iter().map(|(series_id, minutes)| {
+        let hours = minutes.iter().map(|minute| minute.hour()).collect();
+        (
+            Task::Series {
+                series_id: *series_id,
+                hours,
+                fold: SeriesFold::default(),
+            },
+            vec![*series_id],
+        )
+    });
+    let (tasks, series): (Vec<Task>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
+    let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
+    for pass in passes(&series, &changes.weights) {
+        let tasks: Vec<_> = pass
+            .into_iter()
+            .filter_map(|index| Some((tasks[index].take()?, &*series[index])))
+            .collect();
+        fold_pass(tx, context.zone, tasks).await?;
     }
-    let mut series_folds: HashMap<i32, (BTreeSet<Hour>, SeriesFold)> = HashMap::new();
-    for (series, minutes) in changed {
-        let hours: BTreeSet<Hour> = minutes.iter().map(|minute| minute.hour()).collect();
-        for hour in &hours {
-            need(*series, &(hour.first_minute()..hour.next().first_minute()));
-        }
-        series_folds.insert(*series, (hours, SeriesFold::default()));
-    }
+    Ok(())
+}
 
+/// One pass over the minute store: every row is read once, however many limits count it.
+async fn fold_pass(tx: &mut Tx, zone: Tz, mut tasks: Vec<(Task, &[i32])>) -> Result<(), StoreError> {
+    let mut readers: HashMap<i32, Vec<usize>> = HashMap::new();
+    let mut spans: BTreeMap<i32, Vec<Range<Minute>>> = BTreeMap::new();
+    for (index, (task, series)) in tasks.iter().enumerate() {
+        for series in *series {
+            readers.entry(*series).or_default().push(index);
+            spans.entry(*series).or_default().extend(task.spans());
+        }
+    }
     let spans: Vec<Span> = spans
         .into_iter()
-        .map(|(series, span)| (series, span.start, span.end))
+        .flat_map(|(series, spans)| {
+            joined(spans, Minute::from_index(i64::MIN))
+                .into_iter()
+                .map(move |span| (series, span.start, span.end))
+        })
         .collect();
     {
         let mut rows = std::pin::pin!(minutes::read(tx, &spans));
         while let Some(row) = rows.try_next().await? {
-            for index in by_series.get(&row.series_id).into_iter().flatten() {
-                let fold = &mut folds[*index];
-                if fold.needs.contains(&row.minute) {
-                    fold.fold.add(row.minute, &row.ids, &row.counts);
-                }
-            }
-            if let Some((hours, fold)) = series_folds.get_mut(&row.series_id)
-                && hours.contains(&row.minute.hour())
-            {
-                fold.add(row.minute, &row.ids, &row.counts);
+            for index in readers.get(&row.series_id).into_iter().flatten() {
+                tasks[*index].0.add(&row);
             }
         }
     }
-    put(tx, context.zone, folds, series_folds).await
-}
-
-async fn put(
-    tx: &mut Tx,
-    zone: Tz,
-    folds: Vec<ShapeFold>,
-    series_folds: HashMap<i32, (BTreeSet<Hour>, SeriesFold)>,
-) -> Result<(), StoreError> {
-    let rows: Vec<(i32, HourRow)> = folds
-        .into_iter()
-        .flat_map(|ShapeFold { shape_id, fold, .. }| {
-            fold.finish().into_iter().map(move |row| (shape_id, row))
-        })
-        .collect();
-    let series_rows: Vec<(i32, SeriesHour)> = series_folds
-        .into_iter()
-        .flat_map(|(series, (_, fold))| fold.finish().into_iter().map(move |row| (series, row)))
-        .collect();
-    if !series_rows.is_empty() {
-        hourly::put_series(tx, &series_rows).await?;
+    let (mut shapes, mut series): (Vec<(i32, HourRow)>, Vec<(i32, SeriesHour)>) = (Vec::new(), Vec::new());
+    for (task, _) in tasks {
+        match task {
+            Task::Shape { shape_id, fold, .. } => {
+                shapes.extend(fold.finish().into_iter().map(|row| (shape_id, row)));
+            }
+            Task::Series { series_id, fold, .. } => {
+                series.extend(fold.finish().into_iter().map(|row| (series_id, row)));
+            }
+        }
     }
-    if !rows.is_empty() {
-        hourly::put(tx, &rows).await?;
-        let days = rows
+    if !series.is_empty() {
+        hourly::put_series(tx, &series).await?;
+    }
+    if !shapes.is_empty() {
+        hourly::put(tx, &shapes).await?;
+        let days = shapes
             .iter()
             .map(|(shape, row)| (*shape, day_of(row.hour.start(), zone)))
             .collect();

@@ -125,7 +125,9 @@ impl Board {
     #[must_use]
     pub fn state(&self, line: &Line, now: DateTime<Utc>) -> State {
         let standing = line.standing();
-        let since = standing.last_success.map_or(self.started_at, |success| success.max(self.started_at));
+        let since = standing
+            .last_success
+            .map_or(self.started_at, |success| success.max(self.started_at));
         if is_overdue(&line.schedule, since, line.patience, now) {
             return State::Overdue;
         }
@@ -140,7 +142,9 @@ impl Board {
 /// Whether the second run due after an instant should have succeeded by now: one failure may be chance, and the next
 /// run makes it good. Going by the runs themselves, a schedule that pauses at night is not overdue at night.
 fn is_overdue(schedule: &Schedule, since: DateTime<Utc>, patience: TimeDelta, now: DateTime<Utc>) -> bool {
-    let second = schedule.next_after(since).and_then(|first| schedule.next_after(first));
+    let second = schedule
+        .next_after(since)
+        .and_then(|first| schedule.next_after(first));
     second.is_some_and(|second| now > second + patience)
 }
 
@@ -224,7 +228,12 @@ mod tests {
     #[test]
     fn a_source_is_overdue_when_its_second_run_has_not_succeeded() {
         let overdue = |schedule: &str, since: &str, now: &str| {
-            is_overdue(&Schedule::parse(schedule).unwrap(), at(since), TimeDelta::seconds(15), at(now))
+            is_overdue(
+                &Schedule::parse(schedule).unwrap(),
+                at(since),
+                TimeDelta::seconds(15),
+                at(now),
+            )
         };
         // Success at 12:00:03; the next runs are due at 12:05 and 12:10, and 15 s are patience.
         let success = "2025-03-10T12:00:03Z";

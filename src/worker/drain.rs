@@ -1,16 +1,16 @@
 //! One drain of one source in one environment.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    mem,
-};
+use std::collections::{BTreeSet, HashSet};
 
 use chrono::{DateTime, Utc};
 
-use super::{Folga, chunk::Chunk, gaps, sealed_before};
+use super::{
+    Folga, gaps, sealed_before,
+    write::{self, Batch, Closing, Write},
+};
 use crate::{
     catalog::{Environment, Source},
-    source::{ConnectError, KeyRead, Plan, ReadError, Reader, Rejects, Session, Target, find},
+    source::{ConnectError, Plan, ReadError, Reader, Rejects, Session, Target, find},
     store::{
         StoreError, Tx,
         coverage::{self, Coverage, Masks, SourceState, holds},
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Samples held in memory before they are written.
-const CHUNK_SAMPLES: usize = 1_000_000;
+const HELD_SAMPLES: usize = 1_000_000;
 
 /// A hash whose last stored minute held more identities than this is read step by step.
 const LARGE_HASH: i64 = 50_000;
@@ -227,98 +227,94 @@ async fn read_and_write(
     before: &Before,
     tally: &mut Tally,
 ) -> Result<(), DrainError> {
+    let (environment, source) = (&*target.environment.name, target.source);
     let began = folga.clock.now();
     let found = find(session, target, plan).await?;
     tally.rejects.merge(found.rejects);
     tally.ahead_seconds = found.ahead.map_or(0, |lead| lead.num_seconds());
     let mut reader = Reader::new(session, target, &folga.identities, &before.large, found.keys);
-    let mut due = plan.due.clone();
-    let mut reads: Vec<KeyRead> = Vec::new();
+    let mut here = HashSet::new();
+    let mut last = None;
+    // What is read is written at the end, so that no connection waits for Redis. Only a drain that would not fit into
+    // memory writes as it reads.
+    let mut write: Option<Write<'_>> = None;
     loop {
-        let failed = read_chunk(&mut reader, &mut reads, tally).await.err();
-        // A minute some of whose keys are still to be read, or were being read when the read failed, is not complete.
-        let incomplete_from = match &failed {
-            Some(_) => reads.last().map(|read| read.minute).or(due.first().copied()),
-            None => reader.next_minute(),
-        };
+        let mut batch = Batch::default();
+        let failed = read_batch(&mut reader, &mut batch, tally).await.err();
+        here.extend(batch.reads.iter().map(|read| (read.minute, read.stem)));
+        last = batch.reads.last().map(|read| read.minute).or(last);
+        if failed.is_none() && reader.next_minute().is_some() {
+            let write = match &mut write {
+                Some(write) => write,
+                none => none.insert(Write::begin(folga, environment, &source.name).await?),
+            };
+            write.join(&batch).await?;
+            continue;
+        }
+
         let finished = folga.clock.now();
-        let is_complete = |minute: Minute| incomplete_from.is_none_or(|first| minute < first);
-        let later = incomplete_from.map_or_else(BTreeSet::new, |minute| due.split_off(&minute));
-        let complete: BTreeSet<Minute> = (mem::replace(&mut due, later).into_iter())
-            .filter(|minute| plan.still_readable(*minute, target.source, finished))
+        // The minute that was being read when the read failed is not complete, nor is any later one.
+        let incomplete_from = failed.as_ref().and(last.or(plan.due.first().copied()));
+        let complete: BTreeSet<Minute> = (plan.due.iter().copied())
+            .filter(|minute| incomplete_from.is_none_or(|first| *minute < first))
+            .filter(|minute| plan.still_readable(*minute, source, finished))
             .collect();
-        let late_until = |minute: &Minute| minute.end() + target.source.grace + target.source.lateness;
-        let ended = failed.is_some() || reader.next_minute().is_none();
-        let kept = if ended {
-            reads.len()
-        } else {
-            reads.partition_point(|read| is_complete(read.minute))
-        };
-        let rest = reads.split_off(kept);
-        let chunk = Chunk {
-            reads: mem::replace(&mut reads, rest),
-            labels: reader.take_labels(),
-            settled: complete
-                .iter()
-                .filter(|minute| late_until(minute) <= began)
-                .copied()
-                .collect(),
+        let late_until = |minute: &Minute| minute.end() + source.grace + source.lateness;
+        let settled = complete
+            .iter()
+            .filter(|minute| late_until(minute) <= began)
+            .copied()
+            .collect();
+        let closing = Closing {
             complete,
+            settled,
+            here,
             closed_before: plan.closed_before(),
         };
-        if ended || !chunk.reads.is_empty() {
-            let doubtful = chunk
-                .write(folga, target.environment, &target.source.name)
-                .await?;
-            tally
-                .doubtful
-                .extend(doubtful.into_iter().filter(|minute| !before.is_doubtful(*minute)));
-            tally.covered.extend(
-                chunk
-                    .complete
-                    .iter()
-                    .filter(|minute| !before.is_covered(**minute)),
-            );
-        }
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
-        if ended {
-            return Ok(());
-        }
+        let doubtful = match write {
+            Some(mut write) => {
+                write.join(&batch).await?;
+                write.finish(&closing).await?
+            }
+            None => write::at_once(folga, environment, &source.name, &batch, &closing).await?,
+        };
+        tally.doubtful = doubtful
+            .into_iter()
+            .filter(|minute| !before.is_doubtful(*minute))
+            .collect();
+        tally.covered = closing
+            .complete
+            .into_iter()
+            .filter(|minute| !before.is_covered(*minute))
+            .collect();
+        return failed.map_or(Ok(()), |error| Err(error.into()));
     }
 }
 
-/// Reads keys until a chunk is full or all are read.
-async fn read_chunk(
-    reader: &mut Reader<'_>,
-    reads: &mut Vec<KeyRead>,
-    tally: &mut Tally,
-) -> Result<(), ReadError> {
-    let samples_of = |reads: &[KeyRead]| -> usize {
-        reads
-            .iter()
-            .flat_map(|read| &read.rows)
-            .map(|row| row.ids.len())
-            .sum()
-    };
-    let mut samples = samples_of(reads);
+/// Reads keys until a batch is as large as memory should hold, or all are read.
+async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tally) -> Result<(), ReadError> {
+    let mut samples = 0;
     let result = loop {
         match reader.next_batch().await {
-            Ok(Some(batch)) => {
-                tally.keys += batch.len();
-                tally.samples += samples_of(&batch);
-                samples += samples_of(&batch);
-                reads.extend(batch);
+            Ok(Some(reads)) => {
+                tally.keys += reads.len();
+                samples += reads
+                    .iter()
+                    .flat_map(|read| &read.rows)
+                    .map(|row| row.ids.len())
+                    .sum::<usize>();
+                batch.reads.extend(reads);
             }
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
-        if samples >= CHUNK_SAMPLES {
+        if samples >= HELD_SAMPLES {
             break Ok(());
         }
     };
+    tally.samples += samples;
     tally.rejects.merge(reader.take_rejects());
+    batch.labels = reader.take_labels();
     result
 }
 

@@ -3,13 +3,14 @@
 pub mod aggregate;
 pub mod apart;
 pub mod board;
-mod chunk;
 pub mod drain;
 mod gaps;
+mod passes;
 pub mod report;
 pub mod retention;
 pub mod schedule;
 pub mod sync;
+mod write;
 
 use std::sync::Arc;
 

@@ -62,8 +62,13 @@ enum Work {
 
 /// The whole schedule, in UTC.
 fn table(catalog: &Catalog) -> Vec<(Work, &Schedule)> {
-    let drains = catalog.sources.iter().map(|source| (Work::Drain(source.clone()), &source.schedule));
-    drains.chain([(Work::Retention, &catalog.retention_schedule)]).collect()
+    let drains = catalog
+        .sources
+        .iter()
+        .map(|source| (Work::Drain(source.clone()), &source.schedule));
+    drains
+        .chain([(Work::Retention, &catalog.retention_schedule)])
+        .collect()
 }
 
 impl Worker {
@@ -91,7 +96,9 @@ impl Worker {
                 }
                 Box::pin(async {}) as _
             };
-            scheduler.add(Job::new_async(schedule.on_any_day(), tick)?).await?;
+            scheduler
+                .add(Job::new_async(schedule.on_any_day(), tick)?)
+                .await?;
         }
         scheduler.start().await?;
         Ok(scheduler)
@@ -105,7 +112,10 @@ impl Worker {
         let Ok(busy) = Arc::clone(&entry.busy).try_lock_owned() else {
             match &entry.work {
                 Work::Drain(source) => {
-                    tracing::warn!(source = source.name, "the last drain is still running: this one is skipped");
+                    tracing::warn!(
+                        source = source.name,
+                        "the last drain is still running: this one is skipped"
+                    );
                     self.board.of_source(&source.name).for_each(Line::skip);
                 }
                 Work::Retention => tracing::warn!("the last retention is still running: this one is skipped"),
@@ -125,7 +135,9 @@ impl Worker {
     async fn drain(&self, source: &Source) {
         for line in self.board.of_source(&source.name) {
             let environments = &self.folga.catalog.environments;
-            let named = environments.iter().find(|environment| environment.name == line.environment);
+            let named = environments
+                .iter()
+                .find(|environment| environment.name == line.environment);
             if let Some(environment) = named.filter(|_| !self.stop.soon.is_cancelled()) {
                 let span = tracing::info_span!("run", source = source.name, environment = environment.name);
                 self.drain_one(source, environment, line).instrument(span).await;
@@ -144,7 +156,10 @@ impl Worker {
             }
             Ok(None) => {
                 tracing::warn!("a drain was stopped before it was finished: the next one makes it good");
-                line.break_off(self.folga.clock.now(), "it was stopped before it was finished".to_owned());
+                line.break_off(
+                    self.folga.clock.now(),
+                    "it was stopped before it was finished".to_owned(),
+                );
             }
             // A panic has told of itself.
             Err(error) => line.break_off(self.folga.clock.now(), format!("a fault in folga: {error}")),
@@ -178,7 +193,15 @@ fn tell(run: &Run) {
         RunOutcome::Done => tracing::info!(keys, samples, minutes, took_ms, "drained"),
         RunOutcome::Partial => {
             let (rejects, gaps) = (run.rejects.len(), run.gaps.len());
-            tracing::warn!(keys, samples, minutes, rejects, gaps, took_ms, "drained in part: /v1/runs tells what is missing");
+            tracing::warn!(
+                keys,
+                samples,
+                minutes,
+                rejects,
+                gaps,
+                took_ms,
+                "drained in part: /v1/runs tells what is missing"
+            );
         }
         RunOutcome::Failed => {
             let error = run.error.as_deref().unwrap_or_default();

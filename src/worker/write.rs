@@ -1,0 +1,222 @@
+//! Writes what a drain reads: minute rows, coverage and the folds of what changed, in one transaction.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::{
+    Folga,
+    aggregate::{self, Changes, FoldContext},
+    sealed_before, sync,
+};
+use crate::{
+    source::{KeyRead, Labels, SeriesName},
+    store::{
+        StoreError, Tx,
+        coverage::{self, Seen},
+        labels,
+        minutes::{self, Rows},
+        series::{self, Series},
+        settings, worth_retrying,
+    },
+    time::{Hour, Minute},
+};
+
+/// Samples that one statement takes.
+const ROWS_TOGETHER: usize = 100_000;
+
+/// Tries of one transaction, where another one may succeed.
+const TRIES: u32 = 3;
+
+/// Keys that were read and not yet written.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// What they said.
+    pub(super) reads: Vec<KeyRead>,
+    /// Labels of public identities among them.
+    pub(super) labels: Labels,
+}
+
+/// What a drain knows at its end.
+#[derive(Debug)]
+pub(super) struct Closing {
+    /// Minutes all of whose keys have been read while they had to be there.
+    pub(super) complete: BTreeSet<Minute>,
+    /// Those of them that need no further read.
+    pub(super) settled: BTreeSet<Minute>,
+    /// Every key that was there.
+    pub(super) here: HashSet<(Minute, i64)>,
+    /// The first minute that is not closed.
+    pub(super) closed_before: Minute,
+}
+
+/// The transaction of one drain. Dropped, it leaves nothing behind.
+pub(super) struct Write<'a> {
+    folga: &'a Folga,
+    environment: &'a str,
+    source: &'a str,
+    tx: Tx,
+    sealed_before: Hour,
+    series: Vec<Series>,
+    changes: Changes,
+    fell: BTreeSet<Minute>,
+    first: Option<Minute>,
+}
+
+/// Writes a drain that was read as a whole, and tells the minutes of which counts are known to have been lost.
+/// Repeating does no harm, so a lost connection, even one lost on commit, is tried again.
+pub(super) async fn at_once(
+    folga: &Folga,
+    environment: &str,
+    source: &str,
+    batch: &Batch,
+    closing: &Closing,
+) -> Result<BTreeSet<Minute>, StoreError> {
+    let write = async || {
+        let mut write = Write::begin(folga, environment, source).await?;
+        write.join(batch).await?;
+        write.finish(closing).await
+    };
+    let mut tries = 1;
+    loop {
+        match write().await {
+            Err(error) if tries < TRIES && worth_retrying(&error) => {
+                tracing::warn!(tries, %error, "writing a drain failed, trying again");
+                tries += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+impl<'a> Write<'a> {
+    pub(super) async fn begin(
+        folga: &'a Folga,
+        environment: &'a str,
+        source: &'a str,
+    ) -> Result<Self, StoreError> {
+        let mut tx = folga.store.begin_write(environment).await?;
+        let pruned_before = settings::pruned_before(&mut tx).await?;
+        let series = series::of_environment(&mut tx, environment).await?;
+        Ok(Self {
+            folga,
+            environment,
+            source,
+            tx,
+            sealed_before: sealed_before(&folga.catalog, folga.clock.now(), pruned_before),
+            series,
+            changes: Changes::default(),
+            fell: BTreeSet::new(),
+            first: None,
+        })
+    }
+
+    /// Joins keys into the minute store.
+    pub(super) async fn join(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        // Hours may have been sealed since the drain began.
+        let reads: Vec<_> = batch
+            .reads
+            .iter()
+            .filter(|read| read.minute.hour() >= self.sealed_before)
+            .collect();
+        let ids = self.ensure_series(&reads).await?;
+        let mut rows = Rows::default();
+        for read in &reads {
+            for row in &read.rows {
+                let Some(series) = ids.get(&row.name) else {
+                    continue;
+                };
+                self.first = Some(self.first.map_or(read.minute, |first| first.min(read.minute)));
+                *self.changes.weights.entry(*series).or_default() += row.ids.len();
+                rows.push(*series, read.minute, read.stem, &row.ids, &row.counts);
+            }
+            if rows.samples() >= ROWS_TOGETHER {
+                self.put(std::mem::take(&mut rows)).await?;
+            }
+        }
+        self.put(rows).await?;
+        labels::keep(&mut self.tx, &batch.labels).await
+    }
+
+    async fn put(&mut self, rows: Rows) -> Result<(), StoreError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        for change in minutes::join(&mut self.tx, &rows).await? {
+            self.changes
+                .minutes
+                .entry(change.series_id)
+                .or_default()
+                .insert(change.minute);
+            if change.fell {
+                self.fell.insert(change.minute);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ids of the series of some keys, new ones added.
+    async fn ensure_series(&mut self, reads: &[&KeyRead]) -> Result<HashMap<SeriesName, i32>, StoreError> {
+        let mut ids: HashMap<SeriesName, i32> = (self.series.iter())
+            .filter(|series| series.source == self.source)
+            .map(|series| (name(series), series.id))
+            .collect();
+        let new: BTreeSet<&SeriesName> = (reads.iter().flat_map(|read| &read.rows))
+            .map(|row| &row.name)
+            .filter(|name| !ids.contains_key(name))
+            .collect();
+        if !new.is_empty() {
+            let new: Vec<_> = new
+                .into_iter()
+                .map(|name| (&*name.endpoint, &*name.scope, &*name.outcome))
+                .collect();
+            let added = series::add(&mut self.tx, self.environment, self.source, &new).await?;
+            ids.extend(added.iter().map(|series| (name(series), series.id)));
+            self.series.extend(added);
+        }
+        Ok(ids)
+    }
+
+    /// Adds the coverage, folds what changed and commits. Tells the minutes of which counts are known to have been
+    /// lost.
+    pub(super) async fn finish(mut self, closing: &Closing) -> Result<BTreeSet<Minute>, StoreError> {
+        let catalog = &*self.folga.catalog;
+        let mut doubtful = self.gone(closing).await?;
+        doubtful.append(&mut self.fell);
+        let seen = Seen {
+            covered: &closing.complete,
+            doubtful: &doubtful,
+            settled: &closing.settled,
+        };
+        coverage::add(&mut self.tx, self.environment, self.source, &seen).await?;
+        coverage::note(&mut self.tx, self.environment, self.source, self.first, None).await?;
+        let shapes = sync::active_shapes(&mut self.tx, catalog, self.environment).await?;
+        let context = FoldContext {
+            shapes: &shapes,
+            series: &self.series,
+            zone: catalog.timezone,
+            closed_before: closing.closed_before,
+            sealed_before: self.sealed_before,
+        };
+        aggregate::after_change(&mut self.tx, &context, self.source, &self.changes).await?;
+        self.tx.commit().await?;
+        Ok(doubtful)
+    }
+
+    /// The minutes of which a key that was read before is gone although its life is not over.
+    async fn gone(&mut self, closing: &Closing) -> Result<BTreeSet<Minute>, StoreError> {
+        let own: Vec<i32> = (self.series.iter())
+            .filter(|series| series.source == self.source)
+            .map(|series| series.id)
+            .collect();
+        let stored = minutes::stems(&mut self.tx, &own, &closing.complete).await?;
+        let gone = stored.into_iter().filter(|key| !closing.here.contains(key));
+        Ok(gone.map(|(minute, _)| minute).collect())
+    }
+}
+
+fn name(series: &Series) -> SeriesName {
+    SeriesName {
+        endpoint: series.endpoint.clone(),
+        scope: series.scope.clone(),
+        outcome: series.outcome.clone(),
+    }
+}
