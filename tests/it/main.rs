@@ -2,5 +2,8 @@
 //! a key prefix for each test.
 
 mod harness;
+mod http;
+mod secrets;
+mod serve;
 mod servers;
 mod support;

@@ -4,6 +4,7 @@ mod bench;
 mod binary;
 mod bouncer;
 mod proxy;
+mod serving;
 mod tls;
 
 use std::{
@@ -21,6 +22,7 @@ pub use bench::Bench;
 pub use binary::Folga;
 pub use bouncer::Bouncer;
 pub use proxy::{Behaviour, Proxy};
+pub use serving::Serving;
 pub use tls::TlsRedis;
 
 /// The servers of this run. They are ended by their watchdogs when the run ends.
