@@ -11,9 +11,10 @@ use crate::{
     app::{self, App},
     catalog::{Catalog, Environment, Refusal, Source, variable},
     clock::Clock,
+    demo::{self, Demo},
     report::{self, Period, PeriodChoice},
     serve,
-    store::runs::{Run, RunOutcome},
+    store::runs::RunOutcome,
     telemetry::{self, LogFormat},
     worker,
 };
@@ -208,8 +209,32 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
             app.close().await?;
             result.map(|()| 0)
         }
-        Command::Demo { once } => anyhow::bail!("not yet {once}"),
+        Command::Demo { once } => demo(*once, clock, cli.log_format).await,
     }
+}
+
+async fn demo(once: bool, clock: Clock, format: LogFormat) -> anyhow::Result<u8> {
+    let demo = Demo::open(clock).await?;
+    demo.play().await?;
+    let folga = &demo.app.folga;
+    let zone = folga.catalog.timezone;
+    let choice = PeriodChoice {
+        days: None,
+        from: None,
+        to: None,
+    };
+    let period = Period::choose(choice, clock.now(), zone, folga.catalog.retention_days)?;
+    let report = worker::report::report(folga, demo::ENVIRONMENT, None, period).await;
+    let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+    let code = print(&report::table(&report, zone))?;
+    if !once {
+        telemetry::start(format, &folga.catalog)?;
+        let listener = serve::listen(&folga.catalog.http).await?;
+        print(&format!("serving it on http://{}", listener.local_addr()?))?;
+        serve::serve(folga, listener).await?;
+    }
+    demo.close().await?;
+    Ok(code)
 }
 
 /// Writes a result to stdout. A reader that has gone away, `head` say, is no failure.
@@ -294,32 +319,9 @@ async fn drain(app: &App, chosen: &[(Source, Environment)]) -> anyhow::Result<u8
             (RunOutcome::Partial, 0) => IN_PART,
             (_, code) => code,
         };
-        bar.suspend(|| print(&summary(&run)))?;
+        bar.suspend(|| print(&run.to_string()))?;
         bar.inc(1);
     }
     bar.finish_and_clear();
     Ok(code)
-}
-
-/// A run in words, a line for everything that was refused or is missing.
-fn summary(run: &Run) -> String {
-    let took = (run.finished_at - run.started_at).num_milliseconds();
-    let mut text = format!(
-        "{} {}: {} keys, {} samples, {} minutes covered, {} commands, {} bytes, {took} ms",
-        run.environment, run.source, run.keys, run.samples, run.minutes_covered, run.commands, run.bytes
-    );
-    for reject in &run.rejects {
-        text += &format!("\n  refused {}: {} ({})", reject.key, reject.reason, reject.count);
-    }
-    for gap in &run.gaps {
-        text += &format!(
-            "\n  not covered: {} to {}",
-            gap.from.to_rfc3339(),
-            gap.to.to_rfc3339()
-        );
-    }
-    if let Some(error) = &run.error {
-        text += &format!("\n  failed: {error}");
-    }
-    text
 }

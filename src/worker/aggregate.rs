@@ -11,7 +11,7 @@ use futures_util::TryStreamExt;
 use super::passes::passes;
 use crate::{
     catalog::Shape,
-    fold::{Fold, HourRow, Rules, SeriesFold, SeriesHour},
+    fold::{Fold, Rules, SeriesFold},
     store::{
         StoreError, Tx, daily, hourly,
         minutes::{self, MinuteRow, Span},
@@ -190,7 +190,7 @@ enum Task {
     Shape {
         shape_id: i32,
         needs: Range<Minute>,
-        fold: Fold,
+        fold: Box<Fold>,
     },
     Series {
         series_id: i32,
@@ -245,7 +245,7 @@ async fn fold(
             Task::Shape {
                 shape_id: active.stored.id,
                 needs,
-                fold,
+                fold: Box::new(fold),
             },
             series,
         )
@@ -299,7 +299,7 @@ async fn fold_pass(tx: &mut Tx, zone: Tz, mut tasks: Vec<(Task, &[i32])>) -> Res
             }
         }
     }
-    let (mut shapes, mut series): (Vec<(i32, HourRow)>, Vec<(i32, SeriesHour)>) = (Vec::new(), Vec::new());
+    let (mut shapes, mut series) = (Vec::new(), Vec::new());
     for (task, _) in tasks {
         match task {
             Task::Shape { shape_id, fold, .. } => {

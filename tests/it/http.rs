@@ -39,7 +39,10 @@ fn serve(bench: &Bench) -> Folga {
 
 /// Waits until the drain at the start has ended.
 async fn drained(serving: &Serving) {
-    wait_until("the first drain ends", async || serving.source().await["last_run"].is_string()).await;
+    wait_until("the first drain ends", async || {
+        serving.source().await["last_run"].is_string()
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -50,10 +53,19 @@ async fn health_shows_servers_and_sources() {
     let answer = serving.get("/health").await;
     let health = answer.json();
     assert_eq!(answer.status, 200);
-    assert_eq!((&health["status"], &health["redis"], &health["postgres"]), (&json!("ok"), &json!("up"), &json!("up")));
+    assert_eq!(
+        (&health["status"], &health["redis"], &health["postgres"]),
+        (&json!("ok"), &json!("up"), &json!("up"))
+    );
     let source = &health["sources"][0];
-    assert_eq!((&source["name"], &source["env"], &source["state"]), (&json!("gateway"), &json!("prod"), &json!("ok")));
-    assert!(source["next_run"].as_str().unwrap().ends_with(":00:00Z"), "{source}");
+    assert_eq!(
+        (&source["name"], &source["env"], &source["state"]),
+        (&json!("gateway"), &json!("prod"), &json!("ok"))
+    );
+    assert!(
+        source["next_run"].as_str().unwrap().ends_with(":00:00Z"),
+        "{source}"
+    );
     assert!(source["lag_seconds"].as_i64().unwrap() <= 20, "{source}");
     assert_eq!(source["last_error"], Value::Null);
     assert_eq!(serving.get("/livez").await.status, 200);
@@ -62,9 +74,16 @@ async fn health_shows_servers_and_sources() {
 #[tokio::test]
 async fn health_answers_within_a_second_while_redis_or_postgres_hangs() {
     let bench = Bench::new(CATALOG).await;
-    let (redis, mut postgres) = (Proxy::start(SERVERS.redis.port()).await, PrivatePostgres::start().unwrap());
+    let (redis, mut postgres) = (
+        Proxy::start(SERVERS.redis.port()).await,
+        PrivatePostgres::start().unwrap(),
+    );
     let url = postgres.url("postgres");
-    let with = |folga: Folga| folga.env("FOLGA_DATABASE_URL", &url).env("FOLGA_REDIS_URL", redis.url(&bench.redis_url));
+    let with = |folga: Folga| {
+        folga
+            .env("FOLGA_DATABASE_URL", &url)
+            .env("FOLGA_REDIS_URL", redis.url(&bench.redis_url))
+    };
     with(bench.folga(&["migrate"])).run().await.succeeded();
     let serving = Serving::start(with(serve(&bench))).await;
     drained(&serving).await;
@@ -85,8 +104,15 @@ async fn health_answers_within_a_second_while_redis_or_postgres_hangs() {
 
     // Connections are in their own processes, which answer without the first one: a new one hangs.
     let pid = postgres.pid().unwrap();
-    let children = std::process::Command::new("pgrep").args(["-P", &pid.to_string()]).output().unwrap();
-    let all: Vec<u32> = String::from_utf8(children.stdout).unwrap().lines().map(|pid| pid.parse().unwrap()).collect();
+    let children = std::process::Command::new("pgrep")
+        .args(["-P", &pid.to_string()])
+        .output()
+        .unwrap();
+    let all: Vec<u32> = String::from_utf8(children.stdout)
+        .unwrap()
+        .lines()
+        .map(|pid| pid.parse().unwrap())
+        .collect();
     all.iter().chain([&pid]).for_each(|pid| signal("STOP", *pid));
     wait_until("Postgres hangs", async || says(503, "up", "down").await).await;
     all.iter().chain([&pid]).for_each(|pid| signal("CONT", *pid));
@@ -102,25 +128,46 @@ async fn the_token_guards_what_shows_data() {
     let bench = Bench::new(CATALOG).await;
     let serving = Serving::start(serve(&bench).env("FOLGA_API_TOKEN", "open sesame")).await;
     let health = serving.get("/health").await;
-    assert_eq!((health.status, health.json()), (200, json!({"status": "ok", "redis": "up", "postgres": "up"})));
+    assert_eq!(
+        (health.status, health.json()),
+        (200, json!({"status": "ok", "redis": "up", "postgres": "up"}))
+    );
     assert_eq!(serving.get("/livez").await.status, 200);
     for path in ["/v1/runs", "/v1/calibration?env=prod", "/metrics"] {
-        for headers in ["", "Authorization: Bearer open\r\n", "Authorization: Basic open sesame\r\n"] {
+        for headers in [
+            "",
+            "Authorization: Bearer open\r\n",
+            "Authorization: Basic open sesame\r\n",
+        ] {
             let answer = serving.ask("GET", path, headers).await;
-            assert_eq!((answer.status, &answer.json()["status"]), (401, &json!(401)), "{path} {headers}");
+            assert_eq!(
+                (answer.status, &answer.json()["status"]),
+                (401, &json!(401)),
+                "{path} {headers}"
+            );
             assert!(answer.head.contains("www-authenticate: bearer"), "{answer:?}");
         }
-        let answer = serving.ask("GET", path, "Authorization: Bearer open sesame\r\n").await;
+        let answer = serving
+            .ask("GET", path, "Authorization: Bearer open sesame\r\n")
+            .await;
         assert_eq!(answer.status, 200, "{answer:?}");
     }
-    let health = serving.ask("GET", "/health", "Authorization: Bearer open sesame\r\n").await.json();
+    let health = serving
+        .ask("GET", "/health", "Authorization: Bearer open sesame\r\n")
+        .await
+        .json();
     assert!(health["sources"].is_array(), "{health}");
 }
 
 #[tokio::test]
 async fn beyond_loopback_nothing_is_served_without_a_token() {
     let bench = Bench::new(CATALOG).await;
-    let ran = bench.folga(&["serve"]).env("FOLGA_LISTEN", "0.0.0.0:0").run().await.exited(2);
+    let ran = bench
+        .folga(&["serve"])
+        .env("FOLGA_LISTEN", "0.0.0.0:0")
+        .run()
+        .await
+        .exited(2);
     assert!(ran.stderr.contains("set FOLGA_API_TOKEN"), "{}", ran.stderr);
 }
 
@@ -130,35 +177,89 @@ async fn errors_are_problems_that_name_the_remedy() {
     let serving = Serving::start(serve(&bench)).await;
     for (method, path, status, detail) in [
         ("GET", "/v1/calibration", 400, "env is missing: give one of prod"),
-        ("GET", "/v1/calibration?env=prd", 404, "there is no environment \"prd\": give one of prod"),
-        ("GET", "/v1/calibration?env=prod&group=Z", 404, "there is no group \"Z\": give one of A"),
-        ("GET", "/v1/calibration?env=prod&days=x", 400, "days is no whole number: \"x\""),
-        ("GET", "/v1/calibration?env=prod&day=1", 400, "there is no parameter \"day\" here"),
-        ("GET", "/v1/calibration?env=prod&days=1&days=2", 400, "days is given twice"),
-        ("GET", "/v1/calibration?env=prod&days=0", 400, "ask for 1 to 90 days"),
-        ("GET", "/v1/calibration?env=prod&from=2025-03-10T12:00:00Z", 400, "give to as well"),
+        (
+            "GET",
+            "/v1/calibration?env=prd",
+            404,
+            "there is no environment \"prd\": give one of prod",
+        ),
+        (
+            "GET",
+            "/v1/calibration?env=prod&group=Z",
+            404,
+            "there is no group \"Z\": give one of A",
+        ),
+        (
+            "GET",
+            "/v1/calibration?env=prod&days=x",
+            400,
+            "days is no whole number: \"x\"",
+        ),
+        (
+            "GET",
+            "/v1/calibration?env=prod&day=1",
+            400,
+            "there is no parameter \"day\" here",
+        ),
+        (
+            "GET",
+            "/v1/calibration?env=prod&days=1&days=2",
+            400,
+            "days is given twice",
+        ),
+        (
+            "GET",
+            "/v1/calibration?env=prod&days=0",
+            400,
+            "ask for 1 to 90 days",
+        ),
+        (
+            "GET",
+            "/v1/calibration?env=prod&from=2025-03-10T12:00:00Z",
+            400,
+            "give to as well",
+        ),
         (
             "GET",
             "/v1/calibration?env=prod&from=2025-03-10T12:00:00Z&to=2025-03-10T11:00:00Z",
             400,
             "swap them",
         ),
-        ("GET", "/v1/runs?limit=3", 400, "there is no parameter \"limit\" here"),
+        (
+            "GET",
+            "/v1/runs?limit=3",
+            400,
+            "there is no parameter \"limit\" here",
+        ),
         ("GET", "/v2", 404, "there is no such route"),
         ("POST", "/v1/runs", 405, "this route answers GET"),
     ] {
         let answer = serving.ask(method, path, "").await;
         let problem = answer.json();
-        assert_eq!((answer.status, &problem["status"]), (status, &json!(status)), "{path}");
+        assert_eq!(
+            (answer.status, &problem["status"]),
+            (status, &json!(status)),
+            "{path}"
+        );
         assert!(problem["detail"].as_str().unwrap().contains(detail), "{problem}");
-        assert!(problem["type"].is_string() && problem["title"].is_string(), "{problem}");
-        assert!(answer.head.contains("content-type: application/problem+json"), "{answer:?}");
-        assert!(answer.head.contains("x-content-type-options: nosniff"), "{answer:?}");
+        assert!(
+            problem["type"].is_string() && problem["title"].is_string(),
+            "{problem}"
+        );
+        assert!(
+            answer.head.contains("content-type: application/problem+json"),
+            "{answer:?}"
+        );
+        assert!(
+            answer.head.contains("x-content-type-options: nosniff"),
+            "{answer:?}"
+        );
     }
     // 12:00 at +03:00 is 09:00Z, whether the + is written as it should be or not.
     for plus in ["+", "%2B"] {
-        let path =
-            format!("/v1/calibration?env=prod&from=2025-03-10T12:00:00{plus}03:00&to=2025-03-10T14:00:00{plus}03:00");
+        let path = format!(
+            "/v1/calibration?env=prod&from=2025-03-10T12:00:00{plus}03:00&to=2025-03-10T14:00:00{plus}03:00"
+        );
         let report = serving.get(&path).await.json();
         assert_eq!(
             (&report["from"], &report["to"]),
@@ -173,20 +274,41 @@ async fn runs_and_metrics_tell_what_drains_did() {
     let now = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now());
     let two_minutes_ago = now - chrono::TimeDelta::minutes(2);
     let key = bench.key(&format!("m:messages:{}", two_minutes_ago.format("%Y%m%d%H%M")));
-    bench.hash(&key, &[("esc-1", "7"), ("esc-2", "x")], now + chrono::TimeDelta::hours(1), now).await;
+    bench
+        .hash(
+            &key,
+            &[("esc-1", "7"), ("esc-2", "x")],
+            now + chrono::TimeDelta::hours(1),
+            now,
+        )
+        .await;
     let serving = Serving::start(serve(&bench)).await;
     drained(&serving).await;
 
     let runs = serving.get("/v1/runs").await.json();
     let run = &runs["runs"][0];
-    assert_eq!((&run["source"], &run["environment"], &run["outcome"]), (&json!("gateway"), &json!("prod"), &json!("partial")));
-    assert_eq!((&run["keys"], &run["samples"], &run["error"]), (&json!(1), &json!(1), &Value::Null));
-    assert_eq!((&run["rejects"][0]["key"], &run["rejects"][0]["count"]), (&json!(key), &json!(1)));
+    assert_eq!(
+        (&run["source"], &run["environment"], &run["outcome"]),
+        (&json!("gateway"), &json!("prod"), &json!("partial"))
+    );
+    assert_eq!(
+        (&run["keys"], &run["samples"], &run["error"]),
+        (&json!(1), &json!(1), &Value::Null)
+    );
+    assert_eq!(
+        (&run["rejects"][0]["key"], &run["rejects"][0]["count"]),
+        (&json!(key), &json!(1))
+    );
     for field in ["id", "minutes_covered", "commands", "bytes"] {
         assert!(run[field].is_u64(), "{run}");
     }
     let metrics = serving.get("/metrics").await;
-    assert!(metrics.head.contains("content-type: application/openmetrics-text"), "{metrics:?}");
+    assert!(
+        metrics
+            .head
+            .contains("content-type: application/openmetrics-text"),
+        "{metrics:?}"
+    );
     for line in [
         "folga_runs_total{source=\"gateway\",environment=\"prod\",outcome=\"partial\"} 1",
         "folga_samples_total{source=\"gateway\",environment=\"prod\"} 1",

@@ -25,9 +25,18 @@ fn loud(folga: Folga, redis: &str, postgres: &str) -> Folga {
 async fn c42_secrets_are_in_no_log_and_no_answer() {
     let bench = Bench::with_own_redis(CATALOG).await;
     let login = ["SETUSER", "worker", "on", ">S3NTINEL\"/1", "~*", "+@all"];
-    redis::cmd("ACL").arg(&login).exec_async(&mut bench.redis().await).await.unwrap();
-    let mut admin = PgConnection::connect(&SERVERS.postgres_url("postgres")).await.unwrap();
-    sqlx::raw_sql("CREATE ROLE sentinel SUPERUSER LOGIN PASSWORD 'S3NTINEL%2'").execute(&mut admin).await.unwrap();
+    redis::cmd("ACL")
+        .arg(&login)
+        .exec_async(&mut bench.redis().await)
+        .await
+        .unwrap();
+    let mut admin = PgConnection::connect(&SERVERS.postgres_url("postgres"))
+        .await
+        .unwrap();
+    sqlx::raw_sql("CREATE ROLE sentinel SUPERUSER LOGIN PASSWORD 'S3NTINEL%2'")
+        .execute(&mut admin)
+        .await
+        .unwrap();
     let with_login = |url: &str, user: &str, password: &str| {
         let mut url = url::Url::parse(url).unwrap();
         url.set_username(user).unwrap();
@@ -51,7 +60,13 @@ async fn c42_secrets_are_in_no_log_and_no_answer() {
             health["sources"][0]["last_run"].is_string()
         })
         .await;
-        for path in ["/health", "/metrics", "/v1/runs", "/v1/calibration?env=prod", "/v1/calibration?env=S3"] {
+        for path in [
+            "/health",
+            "/metrics",
+            "/v1/runs",
+            "/v1/calibration?env=prod",
+            "/v1/calibration?env=S3",
+        ] {
             let answer = serving.ask("GET", path, token).await;
             assert!(!answer.body.contains(SENTINEL), "{answer:?}");
         }
@@ -71,5 +86,8 @@ async fn c42_secrets_are_in_no_log_and_no_answer() {
 
 /// The lines that tell too much.
 fn shown(log: &str) -> String {
-    log.lines().filter(|line| line.contains(SENTINEL)).collect::<Vec<_>>().join("\n")
+    log.lines()
+        .filter(|line| line.contains(SENTINEL))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -26,7 +26,9 @@ async fn count(bench: &Bench, identity: &str, count: &str) {
     let now = DateTime::<Utc>::from(std::time::SystemTime::now());
     let minute = (now - TimeDelta::minutes(2)).format("%Y%m%d%H%M");
     let key = bench.key(&format!("m:messages:{minute}"));
-    bench.hash(&key, &[(identity, count)], now + TimeDelta::hours(1), now).await;
+    bench
+        .hash(&key, &[(identity, count)], now + TimeDelta::hours(1), now)
+        .await;
 }
 
 /// All that is stored.
@@ -42,18 +44,29 @@ async fn slow_writes(bench: &Bench, seconds: u32) {
          $$ BEGIN PERFORM pg_sleep({seconds}); RETURN NULL; END $$;
          CREATE TRIGGER slowly AFTER INSERT ON minute_counts FOR EACH STATEMENT EXECUTE FUNCTION slowly()"
     );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&bench.pool).await.unwrap();
+    sqlx::raw_sql(sqlx::AssertSqlSafe(statement))
+        .execute(&bench.pool)
+        .await
+        .unwrap();
 }
 
 async fn quick_writes(bench: &Bench) {
-    sqlx::raw_sql("DROP TRIGGER slowly ON minute_counts").execute(&bench.pool).await.unwrap();
+    sqlx::raw_sql("DROP TRIGGER slowly ON minute_counts")
+        .execute(&bench.pool)
+        .await
+        .unwrap();
 }
 
 /// Waits until a slow write sleeps.
 async fn writing(bench: &Bench) {
-    let query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+    let query =
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
     wait_until("a drain writes", async || {
-        sqlx::query_scalar::<_, i64>(query).fetch_one(&bench.pool).await.unwrap() > 0
+        sqlx::query_scalar::<_, i64>(query)
+            .fetch_one(&bench.pool)
+            .await
+            .unwrap()
+            > 0
     })
     .await;
 }
@@ -67,7 +80,10 @@ async fn c11_runs_of_a_source_never_overlap() {
     let serving = Serving::start(serve(&bench).env("FOLGA_REDIS_URL", proxy.url(&bench.redis_url))).await;
     wait_until("three runs end and ticks are skipped", async || {
         let source = serving.source().await;
-        let runs = serving.get("/v1/runs").await.json()["runs"].as_array().unwrap().len();
+        let runs = serving.get("/v1/runs").await.json()["runs"]
+            .as_array()
+            .unwrap()
+            .len();
         runs >= 3 && source["skipped_runs"].as_u64().unwrap() >= 2
     })
     .await;
@@ -76,7 +92,10 @@ async fn c11_runs_of_a_source_never_overlap() {
     let runs = serving.get("/v1/runs").await.json();
     // The newest comes first: each began after the one behind it had ended.
     for pair in runs["runs"].as_array().unwrap().windows(2) {
-        assert!(at(&pair[0]["started_at"]) >= at(&pair[1]["finished_at"]), "{pair:?}");
+        assert!(
+            at(&pair[0]["started_at"]) >= at(&pair[1]["finished_at"]),
+            "{pair:?}"
+        );
     }
     assert!(serving.log().contains("still running"), "{}", serving.log());
     assert_eq!(total(&bench).await, 7);
@@ -89,9 +108,15 @@ async fn c13_a_failed_run_does_not_end_the_schedule() {
     let proxy = Proxy::start(SERVERS.redis.port()).await;
     proxy.set(Behaviour::Cut);
     let serving = Serving::start(serve(&bench).env("FOLGA_REDIS_URL", proxy.url(&bench.redis_url))).await;
-    wait_until("a run fails", async || serving.source().await["state"] == "failed").await;
+    wait_until("a run fails", async || {
+        serving.source().await["state"] == "failed"
+    })
+    .await;
     let answer = serving.get("/health").await;
-    assert_eq!((answer.status, &answer.json()["redis"], &answer.json()["status"]), (200, &json!("down"), &json!("degraded")));
+    assert_eq!(
+        (answer.status, &answer.json()["redis"], &answer.json()["status"]),
+        (200, &json!("down"), &json!("degraded"))
+    );
     assert_eq!(total(&bench).await, 0);
 
     proxy.set(Behaviour::Pass);
@@ -99,7 +124,10 @@ async fn c13_a_failed_run_does_not_end_the_schedule() {
     assert_eq!(total(&bench).await, 7);
     let error = serving.source().await["last_error"].to_string();
     assert!(error.contains("Redis at 127.0.0.1"), "{error}");
-    wait_until("Redis is up", async || serving.get("/health").await.json()["status"] == "ok").await;
+    wait_until("Redis is up", async || {
+        serving.get("/health").await.json()["status"] == "ok"
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -132,7 +160,10 @@ async fn c14_what_takes_too_long_is_not_written_and_done_again() {
     sqlx::raw_sql(end).execute(&bench.pool).await.unwrap();
     quick_writes(&bench).await;
     let serving = Serving::start(serve(&bench)).await;
-    wait_until("the first drain ends", async || serving.source().await["state"] == "ok").await;
+    wait_until("the first drain ends", async || {
+        serving.source().await["state"] == "ok"
+    })
+    .await;
     assert_eq!(total(&bench).await, 7);
 }
 
@@ -159,11 +190,15 @@ async fn c67_a_long_drain_on_the_only_connection_starves_nobody_for_ever() {
     slow_writes(&bench, 7).await;
     let serving = Serving::start(serve(&bench)).await;
     writing(&bench).await;
-    let reports = futures_util::future::join_all((0..20).map(|_| serving.get("/v1/calibration?env=prod&days=1")));
+    let reports =
+        futures_util::future::join_all((0..20).map(|_| serving.get("/v1/calibration?env=prod&days=1")));
     let health = async {
         for _ in 0..5 {
             let answer = serving.get("/health").await;
-            assert!(answer.status == 200 && answer.took < Duration::from_secs(1), "{answer:?}");
+            assert!(
+                answer.status == 200 && answer.took < Duration::from_secs(1),
+                "{answer:?}"
+            );
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
     };
@@ -176,7 +211,10 @@ async fn c67_a_long_drain_on_the_only_connection_starves_nobody_for_ever() {
             assert_eq!(report.status, 200, "{report:?}");
         }
     }
-    assert!(reports.iter().any(|report| report.status == 503), "the drain held the connection for 7 s");
+    assert!(
+        reports.iter().any(|report| report.status == 503),
+        "the drain held the connection for 7 s"
+    );
     wait_until("the drain ends", async || serving.source().await["state"] == "ok").await;
     assert_eq!(total(&bench).await, 7);
     assert_eq!(serving.get("/v1/calibration?env=prod&days=1").await.status, 200);

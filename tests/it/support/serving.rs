@@ -50,7 +50,12 @@ impl Serving {
                 log.push('\n');
             }
         });
-        let mut serving = Self { child, address: String::new(), log, reading };
+        let mut serving = Self {
+            child,
+            address: String::new(),
+            log,
+            reading,
+        };
         wait_until("the service listens", async || {
             let log = serving.log();
             let Some(line) = log.lines().find(|line| line.contains("\"listening\"")) else {
@@ -58,7 +63,10 @@ impl Serving {
                 return false;
             };
             let line: Value = serde_json::from_str(line).expect("a JSON log");
-            line["address"].as_str().expect("an address").clone_into(&mut serving.address);
+            line["address"]
+                .as_str()
+                .expect("an address")
+                .clone_into(&mut serving.address);
             true
         })
         .await;
@@ -79,14 +87,29 @@ impl Serving {
     pub async fn ask(&self, method: &str, path: &str, headers: &str) -> Answer {
         let start = Instant::now();
         let mut stream = TcpStream::connect(&self.address).await.expect("it listens");
-        let request =
-            format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n", self.address);
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n",
+            self.address
+        );
         stream.write_all(request.as_bytes()).await.expect("it reads");
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.expect("it answers in UTF-8");
+        stream
+            .read_to_string(&mut answer)
+            .await
+            .expect("it answers in UTF-8");
         let (head, body) = answer.split_once("\r\n\r\n").expect("an HTTP answer");
-        let status = head.split(' ').nth(1).expect("a status").parse().expect("a number");
-        Answer { status, head: head.to_lowercase(), body: body.to_owned(), took: start.elapsed() }
+        let status = head
+            .split(' ')
+            .nth(1)
+            .expect("a status")
+            .parse()
+            .expect("a number");
+        Answer {
+            status,
+            head: head.to_lowercase(),
+            body: body.to_owned(),
+            took: start.elapsed(),
+        }
     }
 
     /// What `/health` says of its first source.
@@ -112,7 +135,11 @@ impl Serving {
         let status = status.expect("it ends within 30 s").expect("its status");
         let took = start.elapsed();
         self.reading.await.expect("its log is UTF-8");
-        (status.code(), self.log.lock().expect("nobody panicked").clone(), took)
+        (
+            status.code(),
+            self.log.lock().expect("nobody panicked").clone(),
+            took,
+        )
     }
 }
 
