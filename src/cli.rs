@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::{io::Write, path::PathBuf, process::ExitCode};
+use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
@@ -9,11 +9,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
     app::{self, App},
-    catalog::{Catalog, Environment, Source, variable},
+    catalog::{Catalog, Environment, Refusal, Source, variable},
     clock::Clock,
     demo::{self, Demo},
     report::{self, Period, PeriodChoice},
+    serve,
     store::runs::RunOutcome,
+    telemetry::{self, LogFormat},
     worker,
 };
 
@@ -32,16 +34,6 @@ struct Cli {
     log_format: LogFormat,
     #[command(subcommand)]
     command: Command,
-}
-
-/// How logs are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -125,19 +117,28 @@ pub fn main() -> ExitCode {
         .enable_all()
         .build()
         .context("starting the runtime")
-        .and_then(|runtime| runtime.block_on(run(cli)));
+        .and_then(|runtime| {
+            let result = runtime.block_on(run(cli));
+            // A fold that was dropped may still be computing: it holds nothing any more.
+            runtime.shutdown_timeout(Duration::from_secs(1));
+            result
+        });
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            let misused = error.is::<Usage>();
+            let misused = error.is::<Usage>() || error.is::<Refusal>();
             eprintln!("folga: {error:#}");
             ExitCode::from(if misused { MISUSED } else { FAILED })
         }
     }
 }
 
+/// Reads the catalog, and begins to log: only now is it known what no log may show.
 fn load(cli: &Cli, needs_identity_key: bool) -> anyhow::Result<Catalog> {
-    Catalog::load(&cli.config, &variable, needs_identity_key).map_err(|error| Usage(error.to_string()).into())
+    let catalog = Catalog::load(&cli.config, &variable, needs_identity_key)
+        .map_err(|error| Usage(error.to_string()))?;
+    telemetry::start(cli.log_format, &catalog)?;
+    Ok(catalog)
 }
 
 async fn run(cli: Cli) -> anyhow::Result<u8> {
@@ -200,12 +201,19 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
                 ReportFormat::Json => serde_json::to_string_pretty(&report)?,
             })
         }
-        Command::Serve => anyhow::bail!("not yet"),
-        Command::Demo { once } => demo(*once, clock).await,
+        Command::Serve => {
+            let catalog = load(&cli, true)?;
+            let listener = serve::listen(&catalog.http).await?;
+            let app = App::open(catalog, clock).await?;
+            let result = serve::serve(&app.folga, listener).await;
+            app.close().await?;
+            result.map(|()| 0)
+        }
+        Command::Demo { once } => demo(*once, clock, cli.log_format).await,
     }
 }
 
-async fn demo(once: bool, clock: Clock) -> anyhow::Result<u8> {
+async fn demo(once: bool, clock: Clock, format: LogFormat) -> anyhow::Result<u8> {
     let demo = Demo::open(clock).await?;
     demo.play().await?;
     let folga = &demo.app.folga;
@@ -220,7 +228,10 @@ async fn demo(once: bool, clock: Clock) -> anyhow::Result<u8> {
     let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
     let code = print(&report::table(&report, zone))?;
     if !once {
-        anyhow::bail!("not yet");
+        telemetry::start(format, &folga.catalog)?;
+        let listener = serve::listen(&folga.catalog.http).await?;
+        print(&format!("serving it on http://{}", listener.local_addr()?))?;
+        serve::serve(folga, listener).await?;
     }
     demo.close().await?;
     Ok(code)

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Work that is running when a signal comes may take this long to end by itself; orchestrators kill after ten seconds.
-const PATIENCE: Duration = Duration::from_secs(8);
+const PATIENCE: Duration = Duration::from_secs(7);
 /// And this long to drop what it holds when it is not let.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
@@ -40,7 +40,7 @@ pub async fn listen(settings: &HttpSettings) -> Result<TcpListener> {
 }
 
 /// Runs the schedule and answers over HTTP until SIGTERM or SIGINT. Then nothing new begins, and what is running has
-/// eight seconds to end before it is dropped with its open transaction; a second signal drops it at once.
+/// seven seconds to end before it is dropped with its open transaction; a second signal drops it at once.
 ///
 /// # Errors
 /// The database fails at the start, or a part of the service ends by itself.

@@ -202,4 +202,13 @@ mod tests {
         // 2028-02-29 to 2032-02-29: four years with one leap day.
         assert_eq!(gap("0 0 0 29 2 *"), TimeDelta::days(4 * 365 + 1));
     }
+
+    #[test]
+    fn days_are_left_open_only_where_both_are_given() {
+        let open = |text: &str| Schedule::parse(text).unwrap().on_any_day();
+        assert_eq!(open("0 0 3 1 2 MON"), "0 0 3 * 2 *");
+        for same in ["0 */5 * * * *", "0 0 3 1 * *", "0 0 3 * * MON"] {
+            assert_eq!(open(same), same);
+        }
+    }
 }

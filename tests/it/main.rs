@@ -3,5 +3,8 @@
 
 mod demo;
 mod harness;
+mod http;
+mod secrets;
+mod serve;
 mod servers;
 mod support;

@@ -4,10 +4,10 @@ mod bench;
 mod binary;
 mod bouncer;
 mod proxy;
+mod serving;
 mod tls;
 
 use std::{
-    future::Future,
     path::Path,
     process::Command,
     sync::LazyLock,
@@ -21,6 +21,7 @@ pub use bench::Bench;
 pub use binary::Folga;
 pub use bouncer::Bouncer;
 pub use proxy::{Behaviour, Proxy};
+pub use serving::Serving;
 pub use tls::TlsRedis;
 
 /// The servers of this run. They are ended by their watchdogs when the run ends.
@@ -32,7 +33,7 @@ pub fn at(text: &str) -> DateTime<Utc> {
 }
 
 /// Waits until something holds, and fails the test where it still does not after 20 s.
-pub async fn wait_until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+pub async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !holds().await {
         assert!(Instant::now() < deadline, "waited 20 s in vain: {what}");
