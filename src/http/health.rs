@@ -59,13 +59,13 @@ struct SourceHealth {
 pub(super) async fn health(State(site): State<Site>, headers: HeaderMap) -> Response {
     let (redis, postgres) = site.pulses.are_up().await;
     let now = site.folga.clock.now();
-    let states: Vec<_> = site
+    let drains: Vec<_> = site
         .board
         .lines
         .iter()
         .map(|line| site.board.state(line, now))
         .collect();
-    let status = judge(redis, postgres, &states);
+    let status = judge(redis, postgres, &drains);
     let code = if status == Status::Unhealthy {
         StatusCode::SERVICE_UNAVAILABLE
     } else {

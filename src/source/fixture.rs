@@ -12,7 +12,7 @@ use crate::{
     time::MinuteFormat,
 };
 
-/// The environments prod (`olp:`) and staging (`olp-stg:`), the scopes usuario_id, ip and escola_id (public), and these
+/// The environments prod (`olp:`) and staging (`olp-stg:`), the scopes `usuario_id`, `ip` and `escola_id` (public), and these
 /// sources.
 pub fn catalog(sources: Vec<Source>) -> Catalog {
     let environment = |name: &str, prefix: &str| Environment {

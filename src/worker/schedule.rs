@@ -56,7 +56,7 @@ struct Entry {
 
 enum Work {
     /// One source, in one environment after the other.
-    Drain(Source),
+    Drain(Box<Source>),
     Retention,
 }
 
@@ -65,7 +65,7 @@ fn table(catalog: &Catalog) -> Vec<(Work, &Schedule)> {
     let drains = catalog
         .sources
         .iter()
-        .map(|source| (Work::Drain(source.clone()), &source.schedule));
+        .map(|source| (Work::Drain(Box::new(source.clone())), &source.schedule));
     drains
         .chain([(Work::Retention, &catalog.retention_schedule)])
         .collect()
