@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use folga::servers::PrivatePostgres;
+use folga::{clock::Clock, servers::PrivatePostgres};
 use serde_json::{Value, json};
 
 use super::support::{Behaviour, Bench, Folga, Proxy, SERVERS, Serving, signal, wait_until};
@@ -271,7 +271,7 @@ async fn errors_are_problems_that_name_the_remedy() {
 #[tokio::test]
 async fn runs_and_metrics_tell_what_drains_did() {
     let bench = Bench::new(CATALOG).await;
-    let now = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now());
+    let now = Clock::new(None).now();
     let two_minutes_ago = now - chrono::TimeDelta::minutes(2);
     let key = bench.key(&format!("m:messages:{}", two_minutes_ago.format("%Y%m%d%H%M")));
     bench

@@ -72,7 +72,7 @@ async fn c42_secrets_are_in_no_log_and_no_answer() {
         }
         let (code, log, _) = serving.end().await;
         assert_eq!(code, Some(0), "{log}");
-        assert!(log.contains("TRACE"), "{log}");
+        assert!(log.contains("DEBUG"), "{log}");
         assert!(!log.contains(SENTINEL), "{}", shown(&log));
     }
     for postgres in [nowhere(&postgres), postgres.replace("S3", "wrong-S3")] {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use folga::clock::Clock;
 use serde_json::json;
 
 use super::{
@@ -23,7 +24,7 @@ fn serve(bench: &Bench) -> Folga {
 
 /// Counts `count` for an identity two minutes ago.
 async fn count(bench: &Bench, identity: &str, count: &str) {
-    let now = DateTime::<Utc>::from(std::time::SystemTime::now());
+    let now = Clock::new(None).now();
     let minute = (now - TimeDelta::minutes(2)).format("%Y%m%d%H%M");
     let key = bench.key(&format!("m:messages:{minute}"));
     bench
@@ -218,4 +219,28 @@ async fn c67_a_long_drain_on_the_only_connection_starves_nobody_for_ever() {
     wait_until("the drain ends", async || serving.source().await["state"] == "ok").await;
     assert_eq!(total(&bench).await, 7);
     assert_eq!(serving.get("/v1/calibration?env=prod&days=1").await.status, 200);
+}
+
+#[tokio::test]
+async fn servers_that_hang_do_not_hold_up_the_end() {
+    let bench = Bench::new(&every(1)).await;
+    let redis = Proxy::start(SERVERS.redis.port()).await;
+    let postgres = Proxy::start(SERVERS.postgres.port()).await;
+    let folga = serve(&bench)
+        .env("FOLGA_REDIS_URL", redis.url(&bench.redis_url))
+        .env("FOLGA_DATABASE_URL", postgres.url(&bench.database_url));
+    let serving = Serving::start(folga).await;
+    wait_until("the first drain ends", async || {
+        serving.source().await["state"] == "ok"
+    })
+    .await;
+    redis.set(Behaviour::Hang);
+    postgres.set(Behaviour::Hang);
+    wait_until("a drain hangs", async || {
+        serving.source().await["running_since"].is_string()
+    })
+    .await;
+    let (code, log, took) = serving.end().await;
+    assert_eq!(code, Some(0), "{log}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
 }
