@@ -15,6 +15,8 @@ use crate::{
 
 /// Longest wait for a connection to Postgres.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Longest wait for the goodbye to Postgres.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// An opened service.
 pub struct App {
@@ -55,7 +57,8 @@ impl App {
     /// # Errors
     /// The private server does not stop.
     pub async fn close(self) -> anyhow::Result<()> {
-        self.folga.store.close().await;
+        // A database that hangs must not hold up the end.
+        _ = tokio::time::timeout(CLOSE_TIMEOUT, self.folga.store.close()).await;
         if let Some(embedded) = self.embedded {
             tokio::task::spawn_blocking(move || embedded.close()).await??;
         }

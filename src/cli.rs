@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::{io::Write, path::PathBuf, process::ExitCode};
+use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
@@ -9,10 +9,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{
     app::{self, App},
-    catalog::{Catalog, Environment, Source, variable},
+    catalog::{Catalog, Environment, Refusal, Source, variable},
     clock::Clock,
+    demo::{self, Demo},
     report::{self, Period, PeriodChoice},
-    store::runs::{Run, RunOutcome},
+    serve,
+    store::runs::RunOutcome,
+    telemetry::{self, LogFormat},
     worker,
 };
 
@@ -31,16 +34,6 @@ struct Cli {
     log_format: LogFormat,
     #[command(subcommand)]
     command: Command,
-}
-
-/// How logs are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -124,19 +117,28 @@ pub fn main() -> ExitCode {
         .enable_all()
         .build()
         .context("starting the runtime")
-        .and_then(|runtime| runtime.block_on(run(cli)));
+        .and_then(|runtime| {
+            let result = runtime.block_on(run(cli));
+            // A fold that was dropped may still be computing: it holds nothing any more.
+            runtime.shutdown_timeout(Duration::from_secs(1));
+            result
+        });
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            let misused = error.is::<Usage>();
+            let misused = error.is::<Usage>() || error.is::<Refusal>();
             eprintln!("folga: {error:#}");
             ExitCode::from(if misused { MISUSED } else { FAILED })
         }
     }
 }
 
+/// Reads the catalog, and begins to log: only now is it known what no log may show.
 fn load(cli: &Cli, needs_identity_key: bool) -> anyhow::Result<Catalog> {
-    Catalog::load(&cli.config, &variable, needs_identity_key).map_err(|error| Usage(error.to_string()).into())
+    let catalog = Catalog::load(&cli.config, &variable, needs_identity_key)
+        .map_err(|error| Usage(error.to_string()))?;
+    telemetry::start(cli.log_format, &catalog)?;
+    Ok(catalog)
 }
 
 async fn run(cli: Cli) -> anyhow::Result<u8> {
@@ -199,9 +201,40 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
                 ReportFormat::Json => serde_json::to_string_pretty(&report)?,
             })
         }
-        Command::Serve => anyhow::bail!("not yet"),
-        Command::Demo { once } => anyhow::bail!("not yet {once}"),
+        Command::Serve => {
+            let catalog = load(&cli, true)?;
+            let listener = serve::listen(&catalog.http).await?;
+            let app = App::open(catalog, clock).await?;
+            let result = serve::serve(&app.folga, listener).await;
+            app.close().await?;
+            result.map(|()| 0)
+        }
+        Command::Demo { once } => demo(*once, clock, cli.log_format).await,
     }
+}
+
+async fn demo(once: bool, clock: Clock, format: LogFormat) -> anyhow::Result<u8> {
+    let demo = Demo::open(clock).await?;
+    demo.play().await?;
+    let folga = &demo.app.folga;
+    let zone = folga.catalog.timezone;
+    let choice = PeriodChoice {
+        days: None,
+        from: None,
+        to: None,
+    };
+    let period = Period::choose(choice, clock.now(), zone, folga.catalog.retention_days)?;
+    let report = worker::report::report(folga, demo::ENVIRONMENT, None, period).await;
+    let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+    let code = print(&report::table(&report, zone))?;
+    if !once {
+        telemetry::start(format, &folga.catalog)?;
+        let listener = serve::listen(&folga.catalog.http).await?;
+        print(&format!("serving it on http://{}", listener.local_addr()?))?;
+        serve::serve(folga, listener).await?;
+    }
+    demo.close().await?;
+    Ok(code)
 }
 
 /// Writes a result to stdout. A reader that has gone away, `head` say, is no failure.
@@ -286,32 +319,9 @@ async fn drain(app: &App, chosen: &[(Source, Environment)]) -> anyhow::Result<u8
             (RunOutcome::Partial, 0) => IN_PART,
             (_, code) => code,
         };
-        bar.suspend(|| print(&summary(&run)))?;
+        bar.suspend(|| print(&run.to_string()))?;
         bar.inc(1);
     }
     bar.finish_and_clear();
     Ok(code)
-}
-
-/// A run in words, a line for everything that was refused or is missing.
-fn summary(run: &Run) -> String {
-    let took = (run.finished_at - run.started_at).num_milliseconds();
-    let mut text = format!(
-        "{} {}: {} keys, {} samples, {} minutes covered, {} commands, {} bytes, {took} ms",
-        run.environment, run.source, run.keys, run.samples, run.minutes_covered, run.commands, run.bytes
-    );
-    for reject in &run.rejects {
-        text += &format!("\n  refused {}: {} ({})", reject.key, reject.reason, reject.count);
-    }
-    for gap in &run.gaps {
-        text += &format!(
-            "\n  not covered: {} to {}",
-            gap.from.to_rfc3339(),
-            gap.to.to_rfc3339()
-        );
-    }
-    if let Some(error) = &run.error {
-        text += &format!("\n  failed: {error}");
-    }
-    text
 }

@@ -75,6 +75,18 @@ impl Schedule {
             .ok()
     }
 
+    /// The schedule as text for a reader that takes day and weekday, where both are given, to be both needed: on any
+    /// day. What it comes to is then to be looked up with [`next_after`](Self::next_after).
+    #[must_use]
+    pub fn on_any_day(&self) -> String {
+        match self.text.split(' ').collect::<Vec<_>>().as_slice() {
+            [second, minute, hour, day, month, weekday] if *day != "*" && *weekday != "*" => {
+                format!("{second} {minute} {hour} * {month} *")
+            }
+            _ => self.text.clone(),
+        }
+    }
+
     /// The longest time between two successive runs, from the first run after an instant on.
     ///
     /// The times of day are the same on every day that has runs, so one such day is walked run by run, and from there
@@ -189,5 +201,14 @@ mod tests {
         assert_eq!(gap("0 0 0 31 * *"), TimeDelta::days(61));
         // 2028-02-29 to 2032-02-29: four years with one leap day.
         assert_eq!(gap("0 0 0 29 2 *"), TimeDelta::days(4 * 365 + 1));
+    }
+
+    #[test]
+    fn days_are_left_open_only_where_both_are_given() {
+        let open = |text: &str| Schedule::parse(text).unwrap().on_any_day();
+        assert_eq!(open("0 0 3 1 2 MON"), "0 0 3 * 2 *");
+        for same in ["0 */5 * * * *", "0 0 3 1 * *", "0 0 3 * * MON"] {
+            assert_eq!(open(same), same);
+        }
     }
 }

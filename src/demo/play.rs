@@ -8,42 +8,56 @@ use indicatif::{ProgressBar, ProgressStyle};
 use redis::aio::MultiplexedConnection;
 
 use super::Write;
-use crate::catalog::Source;
+use crate::catalog::{Environment, Source};
 
-/// One drain of the play.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+/// Something to do at an instant of the play.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<'c> {
     /// When.
     pub at: DateTime<Utc>,
-    /// Of which source.
-    pub source: String,
-    /// Of which environment.
-    pub environment: String,
+    /// What.
+    pub job: Job<'c>,
+}
+
+/// What there is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Job<'c> {
+    /// Drain a source in an environment.
+    Drain(&'c Source, &'c Environment),
+    /// Drop what is old.
+    Retention,
 }
 
 /// Drains of a source from one instant to another, the last one at the end, as far apart as they may be: the catalog
 /// refuses schedules with gaps that leave less than 10 s of a key's last minute of life.
-pub(super) fn steps(source: &Source, environment: &str, from: DateTime<Utc>, to: DateTime<Utc>) -> Vec<Step> {
+pub(super) fn steps<'c>(
+    source: &'c Source,
+    environment: &'c Environment,
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+) -> Vec<Step<'c>> {
     let gap = source.ttl - source.grace - TimeDelta::seconds(60 + 10);
     let mut instants = vec![to];
     while let Some(earlier) = instants.last().map(|at| *at - gap).filter(|at| *at > from) {
         instants.push(earlier);
     }
-    let step = |at| Step {
-        at,
-        source: source.name.clone(),
-        environment: environment.to_owned(),
-    };
-    instants.into_iter().rev().map(step).collect()
+    instants
+        .into_iter()
+        .rev()
+        .map(|at| Step {
+            at,
+            job: Job::Drain(source, environment),
+        })
+        .collect()
 }
 
 /// Plays traffic in time order through a Redis: before each step come the writes of the minutes that have ended, and
 /// every key gets the life it has left, which is none where its time is up.
-pub(super) async fn play(
+pub(super) async fn play<'c>(
     writes: Vec<Write>,
-    mut steps: Vec<Step>,
+    mut steps: Vec<Step<'c>>,
     redis: MultiplexedConnection,
-    mut drain: impl AsyncFnMut(Step) -> Result<()>,
+    mut work: impl AsyncFnMut(Step<'c>) -> Result<()>,
 ) -> Result<()> {
     steps.sort_by_key(|step| step.at);
     let mut stage = Stage {
@@ -61,7 +75,7 @@ pub(super) async fn play(
             .advance(step.at)
             .await
             .context("writing the demo's keys to Redis")?;
-        drain(step).await?;
+        work(step).await?;
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -134,7 +148,7 @@ mod tests {
             "2026-06-17T12:08:15Z",
             "2026-06-17T12:12:00Z",
         ];
-        let at: Vec<DateTime<Utc>> = steps(messaging, "prod", from, to)
+        let at: Vec<DateTime<Utc>> = steps(messaging, &catalog.environments[0], from, to)
             .into_iter()
             .map(|step| step.at)
             .collect();

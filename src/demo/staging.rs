@@ -6,7 +6,9 @@ use chrono_tz::Tz;
 use super::traffic::{Counters, at};
 use crate::time::Day;
 
-/// Staging's prefix.
+/// Its name in the catalog.
+pub(super) const ENVIRONMENT: &str = "staging";
+/// Its prefix.
 const PREFIX: &str = "olp-stg:";
 
 /// Counts forty minutes of ten virtual users every Tuesday and Thursday, and a smoke test every morning.

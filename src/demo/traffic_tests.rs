@@ -79,15 +79,18 @@ fn logins_are_as_many_as_the_schools_have() {
 
 #[test]
 fn the_burst_passes_70_percent_of_one_limit_and_all_of_another() {
-    let writes = traffic(now(), ZONE);
-    // 24 logins, one every two minutes: all within an hour, over 20; 8 of them within 15 minutes, near 10.
-    assert_eq!(largest(&counts(&writes, "send-otp", "ip:"), 60), 24);
-    assert_eq!(largest(&counts(&writes, "verify-otp", "ip:"), 15), 8);
-    // All others stay below 70 % of theirs.
-    assert!(largest(&counts(&writes, "send-otp", "usuario_id:"), 15) < 4);
-    assert!(largest(&counts(&writes, "tarefas", "usuario_id:"), 1) < 42);
-    assert!(largest(&counts(&writes, "comunicacao-escola", "escola_id:"), 1) < 4);
-    assert!(largest(&counts(&writes, "comunicacao-escola", "escola_id:"), 60) < 35);
+    // Whatever day of the week the demo is shown on.
+    for weekday in 0..7 {
+        let writes = traffic(now() + TimeDelta::days(weekday), ZONE);
+        // 24 logins, one every two minutes: all within an hour, over 20; 8 of them within 15 minutes, near 10.
+        assert_eq!(largest(&counts(&writes, "send-otp", "ip:"), 60), 24);
+        assert_eq!(largest(&counts(&writes, "verify-otp", "ip:"), 15), 8);
+        // All others stay below 70 % of theirs.
+        assert!(largest(&counts(&writes, "send-otp", "usuario_id:"), 15) < 4);
+        assert!(largest(&counts(&writes, "tarefas", "usuario_id:"), 1) < 42);
+        assert!(largest(&counts(&writes, "comunicacao-escola", "escola_id:"), 1) < 4);
+        assert!(largest(&counts(&writes, "comunicacao-escola", "escola_id:"), 60) < 35);
+    }
 }
 
 #[test]

@@ -1,18 +1,14 @@
 //! Which keys there are to read.
 
 use chrono::TimeDelta;
+use redis::Value;
 
 use crate::catalog::{Find, Pattern};
 
-use super::{
-    FoundKey, Plan, ReadError, Rejects, Session, Target, Verdict,
-    key::Parts,
-    session::{general, wrong_type},
-    wire::{Commands, Reply},
-};
+use super::{FoundKey, Plan, ReadError, Rejects, Session, Target, Verdict, key::Parts, session::wrong_type};
 
 /// Keys that one step of a scan looks at.
-const SCAN_COUNT: &[u8] = b"1000";
+const SCAN_COUNT: usize = 1000;
 
 /// Index keys that one union takes: a day of minutes.
 const UNION: usize = 1440;
@@ -93,23 +89,19 @@ async fn scan(session: &Session, target: Target<'_>) -> Result<Vec<Vec<u8>>, Rea
     let mut keys = Vec::new();
     let mut cursor = b"0".to_vec();
     loop {
-        let command = Commands::one(&[b"SCAN", &cursor, b"MATCH", glob.as_bytes(), b"COUNT", SCAN_COUNT]);
-        session
-            .ask(&command, |_, reply| {
-                let page = match reply {
-                    Reply::List(page) => page.split_first(),
-                    Reply::Error(words) => return Err(general(words)),
-                    _ => None,
-                };
-                let (next, page) = page.ok_or(ReadError::Reply("SCAN"))?;
-                cursor = next.to_vec();
-                keys.extend(page.iter().map(<[u8]>::to_vec));
-                Ok(())
-            })
-            .await?;
-        if cursor == b"0" {
+        let mut command = redis::cmd("SCAN");
+        command
+            .arg(&cursor)
+            .arg("MATCH")
+            .arg(&glob)
+            .arg("COUNT")
+            .arg(SCAN_COUNT);
+        let (next, page) = page(session.ask(&command).await?).ok_or(ReadError::Reply("SCAN"))?;
+        keys.extend(page.into_iter().filter_map(bytes));
+        if next == b"0" {
             return Ok(keys);
         }
+        cursor = next;
     }
 }
 
@@ -141,24 +133,13 @@ async fn indexed(
         .collect();
     let mut keys = Vec::new();
     for sets in sets.chunks(UNION) {
-        let mut words: Vec<&[u8]> = vec![b"SUNION"];
-        words.extend(sets.iter().map(String::as_bytes));
-        let mut odd_set = false;
-        session
-            .ask(&Commands::one(&words), |_, reply| match reply {
-                Reply::List(members) => {
-                    keys.extend(members.iter().map(<[u8]>::to_vec));
-                    Ok(())
-                }
-                Reply::Error(words) => {
-                    odd_set = true;
-                    wrong_type(words)
-                }
-                _ => Err(ReadError::Reply("SUNION")),
-            })
-            .await?;
-        if odd_set {
-            set_by_set(session, sets, &mut keys, rejects).await?;
+        match session.try_ask(redis::cmd("SUNION").arg(sets)).await? {
+            Value::Array(members) => keys.extend(members.into_iter().filter_map(bytes)),
+            Value::ServerError(error) => {
+                wrong_type(&error)?;
+                keys.extend(set_by_set(session, sets, rejects).await?);
+            }
+            _ => return Err(ReadError::Reply("SUNION")),
         }
     }
     Ok(keys)
@@ -168,25 +149,38 @@ async fn indexed(
 async fn set_by_set(
     session: &Session,
     sets: &[String],
-    keys: &mut Vec<Vec<u8>>,
     rejects: &mut Rejects,
-) -> Result<(), ReadError> {
-    let mut commands = Commands::default();
+) -> Result<Vec<Vec<u8>>, ReadError> {
+    let mut commands = redis::pipe();
     for set in sets {
-        commands.push(&[b"SMEMBERS", set.as_bytes()]);
+        commands.cmd("SMEMBERS").arg(set);
     }
-    session
-        .ask(&commands, |place, reply| match reply {
-            Reply::List(members) => {
-                keys.extend(members.iter().map(<[u8]>::to_vec));
-                Ok(())
+    let mut keys = Vec::new();
+    for (set, reply) in sets.iter().zip(session.try_all(&commands).await?) {
+        match reply {
+            Value::Array(members) => keys.extend(members.into_iter().filter_map(bytes)),
+            Value::ServerError(error) => {
+                wrong_type(&error)?;
+                rejects.add(set.as_bytes(), "it is an index but no set", 1);
             }
-            Reply::Error(words) => {
-                wrong_type(words)?;
-                rejects.add(sets[place].as_bytes(), "it is an index but no set", 1);
-                Ok(())
-            }
-            _ => Err(ReadError::Reply("SMEMBERS")),
-        })
-        .await
+            _ => return Err(ReadError::Reply("SMEMBERS")),
+        }
+    }
+    Ok(keys)
+}
+
+/// Cursor and items of one step of a scan.
+pub(super) fn page(reply: Value) -> Option<(Vec<u8>, Vec<Value>)> {
+    let Value::Array(parts) = reply else { return None };
+    let [cursor, Value::Array(items)] = <[Value; 2]>::try_from(parts).ok()? else {
+        return None;
+    };
+    Some((bytes(cursor)?, items))
+}
+
+pub(super) fn bytes(value: Value) -> Option<Vec<u8>> {
+    match value {
+        Value::BulkString(bytes) => Some(bytes),
+        _ => None,
+    }
 }

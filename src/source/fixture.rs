@@ -12,8 +12,8 @@ use crate::{
     time::MinuteFormat,
 };
 
-/// The environments prod (`olp:`) and staging (`olp-stg:`), the scopes `usuario_id`, `ip` and `escola_id` (public),
-/// and these sources.
+/// The environments prod (`olp:`) and staging (`olp-stg:`), the scopes `usuario_id`, `ip` and `escola_id` (public), and these
+/// sources.
 pub fn catalog(sources: Vec<Source>) -> Catalog {
     let environment = |name: &str, prefix: &str| Environment {
         name: name.to_owned(),

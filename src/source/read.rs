@@ -5,13 +5,13 @@ use std::{
     mem,
 };
 
+use redis::Value;
+
 use crate::{catalog::SourceKind, time::Minute};
 
 use super::{
-    FoundKey, Identities, KeyRead, Labels, ReadError, Rejects, Session, Target,
-    cells::Cells,
+    FoundKey, Identities, KeyRead, Labels, ReadError, Rejects, Session, Target, cells::Cells, find::page,
     session::wrong_type,
-    wire::{Commands, Reply},
 };
 
 /// Fields that a batch aims at.
@@ -24,7 +24,7 @@ const BATCH_KEYS: usize = 1000;
 const FIRST_KEYS: usize = 4;
 
 /// Fields that one step through a very large hash asks for.
-const STEP_FIELDS: &[u8] = b"10000";
+const STEP_FIELDS: usize = 10_000;
 
 /// Reads keys in the order they were found.
 pub struct Reader<'a> {
@@ -118,42 +118,35 @@ impl<'a> Reader<'a> {
             SourceKind::Hash => "HGETALL",
             SourceKind::Counter => "GET",
         };
-        let mut commands = Commands::default();
+        let mut commands = redis::pipe();
         for key in batch {
-            commands.push(&[command.as_bytes(), &key.raw]);
+            commands.cmd(command).arg(&key.raw);
         }
-        let (target, identities) = (self.target, self.identities);
-        let (labels, rejects) = (&mut self.labels, &mut self.rejects);
+        let replies = self.session.try_all(&commands).await?;
         let mut reads = Vec::with_capacity(batch.len());
         let mut fields = 0;
-        self.session
-            .ask(&commands, |place, reply| {
-                let key = &batch[place];
-                let mut cells = Cells::new(target, identities, key, labels);
-                match (target.source.kind, reply) {
-                    (SourceKind::Hash, Reply::List(items)) if items.len() == 0 => return Ok(()),
-                    (SourceKind::Counter, Reply::Nil) => return Ok(()),
-                    (SourceKind::Hash, Reply::List(items)) => {
-                        fields += items.len() / 2;
-                        for (field, count) in items.pairs() {
-                            cells.field(field, count);
-                        }
-                    }
-                    (SourceKind::Counter, Reply::Text(count)) => {
-                        fields += 1;
-                        cells.counter(count);
-                    }
-                    (_, Reply::Error(words)) => {
-                        wrong_type(words)?;
-                        rejects.add(&key.raw, WRONG_TYPE, 1);
-                        return Ok(());
-                    }
-                    _ => return Err(ReadError::Reply(command)),
+        for (key, reply) in batch.iter().zip(replies) {
+            let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
+            match (self.target.source.kind, reply) {
+                (_, Value::Nil) => continue,
+                (SourceKind::Hash, Value::Array(items)) if items.is_empty() => continue,
+                (SourceKind::Hash, Value::Array(items)) => {
+                    fields += items.len() / 2;
+                    for_each_field(&items, |field, count| cells.field(field, count));
                 }
-                reads.push(cells.finish(rejects));
-                Ok(())
-            })
-            .await?;
+                (SourceKind::Counter, Value::BulkString(count)) => {
+                    fields += 1;
+                    cells.counter(&count);
+                }
+                (_, Value::ServerError(error)) => {
+                    wrong_type(&error)?;
+                    self.rejects.add(&key.raw, WRONG_TYPE, 1);
+                    continue;
+                }
+                _ => return Err(ReadError::Reply(command)),
+            }
+            reads.push(cells.finish(&mut self.rejects));
+        }
         self.size.learn(batch.len(), fields);
         Ok(reads)
     }
@@ -161,47 +154,43 @@ impl<'a> Reader<'a> {
     /// Reads one hash step by step, so that neither server nor link is taken up by it for long.
     async fn read_steps(&mut self, key: &FoundKey) -> Result<Option<KeyRead>, ReadError> {
         let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
-        let (identities, rejects) = (self.identities, &mut self.rejects);
         // While a hash grows, steps may give a field again.
         let mut seen = HashSet::new();
         let mut cursor = b"0".to_vec();
         loop {
-            let command = Commands::one(&[b"HSCAN", &key.raw, &cursor, b"COUNT", STEP_FIELDS]);
-            let mut readable = true;
-            self.session
-                .ask(&command, |_, reply| {
-                    let page = match reply {
-                        Reply::List(page) => page.split_first(),
-                        Reply::Error(words) => {
-                            readable = false;
-                            return wrong_type(words);
-                        }
-                        _ => None,
-                    };
-                    let (next, items) = page.ok_or(ReadError::Reply("HSCAN"))?;
-                    cursor = next.to_vec();
-                    for (field, count) in items.pairs() {
-                        if seen.insert(identities.mark(field)) {
-                            cells.field(field, count);
-                        }
-                    }
-                    Ok(())
-                })
-                .await?;
-            if !readable {
-                rejects.add(&key.raw, WRONG_TYPE, 1);
+            let mut command = redis::cmd("HSCAN");
+            command.arg(&key.raw).arg(&cursor).arg("COUNT").arg(STEP_FIELDS);
+            let reply = self.session.try_ask(&command).await?;
+            if let Value::ServerError(error) = &reply {
+                wrong_type(error)?;
+                self.rejects.add(&key.raw, WRONG_TYPE, 1);
                 return Ok(None);
             }
-            if cursor == b"0" {
+            let (next, items) = page(reply).ok_or(ReadError::Reply("HSCAN"))?;
+            for_each_field(&items, |field, count| {
+                if seen.insert(self.identities.mark(field)) {
+                    cells.field(field, count);
+                }
+            });
+            if next == b"0" {
                 break;
             }
+            cursor = next;
         }
-        let read = cells.finish(rejects);
+        let read = cells.finish(&mut self.rejects);
         Ok((!seen.is_empty()).then_some(read))
     }
 }
 
 const WRONG_TYPE: &str = "the key holds another type than the source says";
+
+fn for_each_field(items: &[Value], mut take: impl FnMut(&[u8], &[u8])) {
+    for pair in items.chunks_exact(2) {
+        if let [Value::BulkString(field), Value::BulkString(count)] = pair {
+            take(field, count);
+        }
+    }
+}
 
 /// How many keys to ask for at once, learnt from those read before.
 #[derive(Debug)]

@@ -1,31 +1,28 @@
 //! One connection for one run, which counts what it costs.
 
 use std::{
-    fmt, io,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-use tokio::sync::Mutex;
+use redis::{Cmd, Pipeline, RedisError, RedisResult, ServerError, Value, aio::MultiplexedConnection};
 
 use crate::catalog::RedisSettings;
 
 use super::{
     ConnectError,
-    connect::connect,
-    refusal::{code, is_cap},
-    wire::{Commands, Reply, Wire},
+    connect::{connect, is_cap, words},
 };
 
 /// Why a run could not go on reading. Nothing of one key: those are rejects.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// A reply did not come in time.
-    #[error("Redis was silent for {0:?}: raise `response_timeout` in [redis] if the link is slow")]
+    #[error("Redis did not answer within {0:?}: raise `response_timeout` in [redis] if the link is slow")]
     Silent(Duration),
     /// The connection is gone.
     #[error("the connection to Redis broke: {0}")]
-    Broken(io::Error),
+    Broken(String),
     /// The provider's cap on commands is reached.
     #[error(
         "Redis answers no command, its request limit is used up ({0}): raise the plan or wait for the next period"
@@ -47,13 +44,14 @@ pub enum ReadError {
 pub struct Usage {
     /// Commands sent, each one of a pipeline counted.
     pub commands: u64,
-    /// Bytes received.
+    /// Bytes received, without the protocol's own.
     pub bytes: u64,
 }
 
 /// One connection for one run. The next run opens its own, which is how a lost server is found again.
+#[derive(Debug)]
 pub struct Session {
-    wire: Mutex<Wire>,
+    connection: MultiplexedConnection,
     response_timeout: Duration,
     commands: AtomicU64,
     bytes: AtomicU64,
@@ -66,7 +64,7 @@ impl Session {
     /// Whatever is in the way, with the remedy.
     pub async fn open(settings: &RedisSettings) -> Result<Self, ConnectError> {
         Ok(Self {
-            wire: Mutex::new(connect(settings).await?),
+            connection: connect(settings).await?,
             response_timeout: settings.response_timeout,
             commands: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
@@ -78,12 +76,7 @@ impl Session {
     /// # Errors
     /// Where there is none.
     pub async fn ping(&self) -> Result<(), ReadError> {
-        self.ask(&Commands::one(&[b"PING"]), |_, reply| match reply {
-            Reply::Text(_) => Ok(()),
-            Reply::Error(words) => Err(general(words)),
-            _ => Err(ReadError::Reply("PING")),
-        })
-        .await
+        self.ask(&redis::cmd("PING")).await.map(drop)
     }
 
     /// What the session has cost so far.
@@ -95,61 +88,77 @@ impl Session {
         }
     }
 
-    /// Sends commands together and hands on each reply with its place among them.
-    pub(super) async fn ask(
-        &self,
-        commands: &Commands,
-        mut take: impl FnMut(usize, Reply<'_>) -> Result<(), ReadError>,
-    ) -> Result<(), ReadError> {
-        let mut wire = self.wire.lock().await;
-        let before = wire.received();
-        self.commands.fetch_add(commands.count(), Ordering::Relaxed);
-        wire.send(commands).await.map_err(|error| self.failed(error))?;
-        let mut taken = Ok(());
-        for place in 0.. {
-            if place as u64 == commands.count() || taken.is_err() {
-                break;
-            }
-            let reply = wire.receive().await.map_err(|error| self.failed(error))?;
-            taken = take(place, reply);
+    /// Sends one command; any error of the server ends the run.
+    pub(super) async fn ask(&self, command: &Cmd) -> Result<Value, ReadError> {
+        match self.try_ask(command).await? {
+            Value::ServerError(error) => Err(general(&error)),
+            reply => Ok(reply),
         }
-        self.bytes.fetch_add(wire.received() - before, Ordering::Relaxed);
-        taken
     }
 
-    fn failed(&self, error: io::Error) -> ReadError {
-        if error.kind() == io::ErrorKind::TimedOut {
+    /// Sends one command; a wrong type comes back as the reply that it is.
+    pub(super) async fn try_ask(&self, command: &Cmd) -> Result<Value, ReadError> {
+        let reply = self.connection.clone().send_packed_command(command).await;
+        self.account(1, reply, payload)
+    }
+
+    /// Sends commands together; wrong types come back as the replies that they are.
+    pub(super) async fn try_all(&self, commands: &Pipeline) -> Result<Vec<Value>, ReadError> {
+        let sent = commands.len();
+        let replies = self
+            .connection
+            .clone()
+            .send_packed_commands(commands, 0, sent)
+            .await;
+        self.account(sent as u64, replies, |replies| replies.iter().map(payload).sum())
+    }
+
+    fn account<T>(
+        &self,
+        commands: u64,
+        reply: RedisResult<T>,
+        bytes: impl Fn(&T) -> u64,
+    ) -> Result<T, ReadError> {
+        self.commands.fetch_add(commands, Ordering::Relaxed);
+        let reply = reply.map_err(|error| self.failed(&error))?;
+        self.bytes.fetch_add(bytes(&reply), Ordering::Relaxed);
+        Ok(reply)
+    }
+
+    fn failed(&self, error: &RedisError) -> ReadError {
+        if error.is_timeout() {
             ReadError::Silent(self.response_timeout)
         } else {
-            ReadError::Broken(error)
+            ReadError::Broken(error.to_string())
         }
-    }
-}
-
-impl fmt::Debug for Session {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session")
-            .field("usage", &self.usage())
-            .finish_non_exhaustive()
     }
 }
 
 /// Tells an error that concerns one key from one that concerns all: only a wrong type is about the key alone. Whatever
 /// else a server may say, taking it for one key's fault could turn an outage into silence.
-pub(super) fn wrong_type(words: &[u8]) -> Result<(), ReadError> {
-    if code(words) == b"WRONGTYPE" {
+pub(super) fn wrong_type(error: &ServerError) -> Result<(), ReadError> {
+    if error.code() == "WRONGTYPE" {
         Ok(())
     } else {
-        Err(general(words))
+        Err(general(error))
     }
 }
 
-/// What an error that concerns all keys means.
-pub(super) fn general(words: &[u8]) -> ReadError {
-    let text = String::from_utf8_lossy(words).into_owned();
-    match code(words) {
-        _ if is_cap(&text) => ReadError::Capped(text),
-        b"NOPERM" | b"NOAUTH" => ReadError::Denied(text),
-        _ => ReadError::Server(text),
+fn general(error: &ServerError) -> ReadError {
+    let words = words(error);
+    if is_cap(&words) {
+        ReadError::Capped(words)
+    } else if matches!(error.code(), "NOPERM" | "NOAUTH") {
+        ReadError::Denied(words)
+    } else {
+        ReadError::Server(words)
+    }
+}
+
+fn payload(value: &Value) -> u64 {
+    match value {
+        Value::BulkString(bytes) => bytes.len() as u64,
+        Value::Array(items) => items.iter().map(payload).sum(),
+        _ => 0,
     }
 }

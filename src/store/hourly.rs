@@ -17,7 +17,9 @@ pub async fn put(tx: &mut Tx, rows: &[(i32, HourRow)]) -> Result<(), StoreError>
     let mut columns = Columns::default();
     let shapes: Vec<_> = rows.iter().map(|(shape, _)| *shape).collect();
     let hours: Vec<_> = rows.iter().map(|(_, row)| row.hour.start()).collect();
-    rows.iter().for_each(|(_, row)| columns.push(&row.figures));
+    for (_, row) in rows {
+        columns.push(&row.figures);
+    }
     sqlx::query_file!(
         "src/store/put_hourly.sql",
         &shapes,

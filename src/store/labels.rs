@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use super::{StoreError, Tx};
+use crate::source::Labels;
 
 /// Keeps labels, given by scope and identity.
 ///
 /// # Errors
 /// The database failed.
-pub async fn keep(tx: &mut Tx, labels: &HashMap<String, HashMap<i64, String>>) -> Result<(), StoreError> {
+pub async fn keep(tx: &mut Tx, labels: &Labels) -> Result<(), StoreError> {
     for (scope, labels) in labels {
         let (ids, texts): (Vec<i64>, Vec<String>) =
             labels.iter().map(|(id, label)| (*id, label.clone())).unzip();

@@ -10,6 +10,7 @@ pub mod hourly;
 pub mod labels;
 pub mod migrate;
 pub mod minutes;
+mod probe;
 pub mod retention;
 pub mod runs;
 pub mod series;
@@ -22,6 +23,8 @@ use sqlx::{
     PgPool, Postgres, Transaction,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
+
+pub use probe::Probe;
 
 use crate::catalog::Secret;
 
@@ -105,16 +108,6 @@ impl Store {
         .fetch_one(&mut **tx)
         .await?;
         Ok(())
-    }
-
-    /// Whether the database answers.
-    ///
-    /// # Errors
-    /// It does not.
-    pub async fn ping(&self) -> Result<(), StoreError> {
-        let mut tx = self.begin().await?;
-        sqlx::query!("SELECT 1 AS one").fetch_one(&mut *tx).await?;
-        tx.commit().await
     }
 
     /// Closes all connections.

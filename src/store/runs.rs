@@ -1,6 +1,8 @@
 //! The record of what each drain did.
 
-use chrono::{DateTime, Utc};
+use std::fmt;
+
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde::Serialize;
 
 use super::{StoreError, Tx};
@@ -86,6 +88,33 @@ pub struct Run {
     pub gaps: Vec<RunGap>,
     /// Why it failed.
     pub error: Option<String>,
+}
+
+/// In words: a line, and one more for everything that was refused, is missing or failed.
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {}: {} keys, {} samples, {} minutes covered, {} commands, {} bytes",
+            self.environment,
+            self.source,
+            self.keys,
+            self.samples,
+            self.minutes_covered,
+            self.commands,
+            self.bytes
+        )?;
+        for RunReject { key, reason, count } in &self.rejects {
+            write!(f, "\n  refused {key}: {reason} ({count})")?;
+        }
+        for RunGap { from, to } in &self.gaps {
+            let text = |instant: &DateTime<Utc>| instant.to_rfc3339_opts(SecondsFormat::Secs, true);
+            write!(f, "\n  not covered: {} to {}", text(from), text(to))?;
+        }
+        self.error
+            .as_ref()
+            .map_or(Ok(()), |error| write!(f, "\n  failed: {error}"))
+    }
 }
 
 /// Keeps a run.

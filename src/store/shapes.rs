@@ -35,37 +35,43 @@ pub async fn of_environment(tx: &mut Tx, environment: &str) -> Result<Vec<Stored
 ///
 /// # Errors
 /// The database failed.
-pub async fn add(
-    tx: &mut Tx,
-    environment: &str,
-    definition: &str,
-    history_from: Option<DateTime<Utc>>,
-) -> Result<StoredShape, StoreError> {
+pub async fn add(tx: &mut Tx, environment: &str, definition: &str) -> Result<StoredShape, StoreError> {
     sqlx::query_as!(
         StoredShape,
-        "INSERT INTO shapes (environment, definition, history_from) VALUES ($1, $2, $3)
+        "INSERT INTO shapes (environment, definition) VALUES ($1, $2)
          RETURNING id, definition, history_from, folded_before",
         environment,
-        definition,
-        history_from
+        definition
     )
     .fetch_one(&mut **tx)
     .await
 }
 
-/// Notes that windows of some shapes that end before an instant have been folded. It never moves back.
+/// Notes that the windows of some shapes that end before an instant have been folded.
 ///
 /// # Errors
 /// The database failed.
 pub async fn set_folded(tx: &mut Tx, shapes: &[i32], before: DateTime<Utc>) -> Result<(), StoreError> {
     sqlx::query!(
-        "UPDATE shapes SET folded_before = greatest(folded_before, $2) WHERE id = ANY($1)",
+        "UPDATE shapes SET folded_before = $2 WHERE id = ANY($1)",
         shapes,
         before
     )
     .persistent(false)
     .execute(&mut **tx)
     .await?;
+    Ok(())
+}
+
+/// Notes that hours of a shape before an instant are missing.
+///
+/// # Errors
+/// The database failed.
+pub async fn set_history_from(tx: &mut Tx, shape: i32, from: DateTime<Utc>) -> Result<(), StoreError> {
+    sqlx::query!("UPDATE shapes SET history_from = $2 WHERE id = $1", shape, from)
+        .persistent(false)
+        .execute(&mut **tx)
+        .await?;
     Ok(())
 }
 

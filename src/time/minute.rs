@@ -71,7 +71,7 @@ impl Minute {
 
     /// Which minute of its hour it is, 0 to 59.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 59")]
+    #[expect(clippy::cast_possible_truncation, reason = "0 to 59")]
     pub const fn of_hour(self) -> u8 {
         self.0.rem_euclid(60) as u8
     }

@@ -5,13 +5,14 @@ use std::{
     ops::Range,
 };
 
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use futures_util::TryStreamExt;
 
-use super::passes::passes;
+use super::{passes::passes, whole_from};
 use crate::{
     catalog::Shape,
-    fold::{Fold, HourRow, Rules, SeriesFold, SeriesHour},
+    fold::{Fold, Rules, SeriesFold},
     store::{
         StoreError, Tx, daily, hourly,
         minutes::{self, MinuteRow, Span},
@@ -31,6 +32,19 @@ pub struct ActiveShape {
 }
 
 impl ActiveShape {
+    fn is_fed_by(&self, source: Option<&str>) -> bool {
+        source.is_none_or(|source| self.shape.sources.iter().any(|own| own == source))
+    }
+
+    /// Whether hours of it are missing: it is new, or was out of the catalog while minutes were dropped.
+    #[must_use]
+    pub fn is_unfolded(&self, pruned_before: DateTime<Utc>) -> bool {
+        let whole_from = whole_from(pruned_before, self.shape.window);
+        self.stored
+            .folded_before
+            .is_none_or(|folded| folded < whole_from.start())
+    }
+
     fn counts(&self, series: &Series) -> bool {
         self.shape
             .counts(&series.source, &series.endpoint, &series.scope, &series.outcome)
@@ -57,8 +71,8 @@ pub struct FoldContext<'a> {
     pub zone: Tz,
     /// The first minute that is not closed.
     pub closed_before: Minute,
-    /// Hours before this one are left as they are.
-    pub sealed_before: Hour,
+    /// The instant before which minutes have been dropped.
+    pub pruned_before: DateTime<Utc>,
 }
 
 /// A shape and hours of it to fold again.
@@ -74,13 +88,6 @@ impl FoldContext<'_> {
         }
     }
 
-    /// No window ends later, for this run, than the last closed minute or what was folded before.
-    fn closed_before(&self, shape: &StoredShape) -> Minute {
-        shape.folded_before.map_or(self.closed_before, |folded| {
-            self.closed_before.max(Minute::containing(folded))
-        })
-    }
-
     fn series_of(&self, active: &ActiveShape) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(|series| active.counts(series))
     }
@@ -93,8 +100,9 @@ impl FoldContext<'_> {
         }
     }
 
-    /// The hours of every shape that changed minutes or newly closed windows touch.
-    fn touched(&self, source: &str, changed: &BTreeMap<i32, BTreeSet<Minute>>) -> Vec<ShapeRange> {
+    /// The hours of every shape that changed minutes touch, and those in which windows have closed since the last fold.
+    /// The latter holds for shapes that a source feeds, or all of them where none is given.
+    fn touched(&self, source: Option<&str>, changed: &BTreeMap<i32, BTreeSet<Minute>>) -> Vec<ShapeRange> {
         let end = self.closed_before.plus(-1).hour().next();
         let mut touched = Vec::new();
         for (index, active) in self.shapes.iter().enumerate() {
@@ -109,13 +117,13 @@ impl FoldContext<'_> {
                 .map(|minute| minute.hour()..self.last_hour(&active.shape, *minute).next().min(end))
                 .collect();
             if let Some(folded) = active.stored.folded_before
-                && active.shape.sources.iter().any(|own| own == source)
+                && active.is_fed_by(source)
                 && self.series_of(active).next().is_some()
             {
                 hours.push(Hour::containing(folded)..end);
             }
             touched.extend(
-                joined(hours, self.sealed_before)
+                joined(hours, whole_from(self.pruned_before, active.shape.window))
                     .into_iter()
                     .map(|hours| (index, hours)),
             );
@@ -139,7 +147,7 @@ fn joined<T: Copy + Ord>(mut ranges: Vec<Range<T>>, floor: T) -> Vec<Range<T>> {
     joined
 }
 
-/// Folds again what the changed minutes touch, and the windows that have closed since the last fold.
+/// Folds again what a drain has changed, and the windows that have closed since the last fold.
 ///
 /// # Errors
 /// The database failed.
@@ -149,16 +157,33 @@ pub async fn after_change(
     source: &str,
     changes: &Changes,
 ) -> Result<(), StoreError> {
+    fold_touched(tx, context, Some(source), changes).await
+}
+
+/// Folds all windows that have closed since the last fold.
+///
+/// # Errors
+/// The database failed.
+pub async fn close_windows(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), StoreError> {
+    fold_touched(tx, context, None, &Changes::default()).await
+}
+
+async fn fold_touched(
+    tx: &mut Tx,
+    context: &FoldContext<'_>,
+    source: Option<&str>,
+    changes: &Changes,
+) -> Result<(), StoreError> {
     let touched = context.touched(source, &changes.minutes);
     fold(tx, context, touched, changes).await?;
     let folded: Vec<_> = (context.shapes.iter())
-        .filter(|active| active.shape.sources.iter().any(|own| own == source))
+        .filter(|active| active.is_fed_by(source))
         .map(|active| active.stored.id)
         .collect();
     shapes::set_folded(tx, &folded, context.closed_before.start()).await
 }
 
-/// Folds the whole minute store for shapes that never were folded.
+/// Folds the whole minute store for shapes of which hours are missing.
 ///
 /// # Errors
 /// The database failed.
@@ -166,19 +191,18 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
     let mut ranges = Vec::new();
     let mut born = Vec::new();
     for (index, active) in context.shapes.iter().enumerate() {
-        if active.stored.folded_before.is_some() {
+        if !active.is_unfolded(context.pruned_before) {
             continue;
         }
         born.push(active.stored.id);
         let series: Vec<_> = context.series_of(active).map(|series| series.id).collect();
         if let Some(first) = minutes::first(tx, &series).await? {
-            let known = active.stored.history_from.map_or(first.hour(), Hour::containing);
-            let hours = first.hour().max(known)..context.closed_before.plus(-1).hour().next();
-            ranges.extend(
-                joined(vec![hours], context.sealed_before)
-                    .into_iter()
-                    .map(|hours| (index, hours)),
+            let hours = first.hour()..context.closed_before.plus(-1).hour().next();
+            let whole = joined(
+                vec![hours],
+                whole_from(context.pruned_before, active.shape.window),
             );
+            ranges.extend(whole.into_iter().map(|hours| (index, hours)));
         }
     }
     fold(tx, context, ranges, &Changes::default()).await?;
@@ -190,7 +214,7 @@ enum Task {
     Shape {
         shape_id: i32,
         needs: Range<Minute>,
-        fold: Fold,
+        fold: Box<Fold>,
     },
     Series {
         series_id: i32,
@@ -232,12 +256,11 @@ async fn fold(
 ) -> Result<(), StoreError> {
     let shapes = ranges.into_iter().map(|(index, hours)| {
         let active = &context.shapes[index];
-        let closed_before = context.closed_before(&active.stored);
         let fold = Fold::new(
             context.rules(&active.shape),
             hours.start,
             hours.end,
-            closed_before,
+            context.closed_before,
         );
         let needs = fold.needs_from()..hours.end.first_minute();
         let series = context.series_of(active).map(|series| series.id).collect();
@@ -245,7 +268,7 @@ async fn fold(
             Task::Shape {
                 shape_id: active.stored.id,
                 needs,
-                fold,
+                fold: Box::new(fold),
             },
             series,
         )
@@ -299,7 +322,7 @@ async fn fold_pass(tx: &mut Tx, zone: Tz, mut tasks: Vec<(Task, &[i32])>) -> Res
             }
         }
     }
-    let (mut shapes, mut series): (Vec<(i32, HourRow)>, Vec<(i32, SeriesHour)>) = (Vec::new(), Vec::new());
+    let (mut shapes, mut series) = (Vec::new(), Vec::new());
     for (task, _) in tasks {
         match task {
             Task::Shape { shape_id, fold, .. } => {

@@ -1,8 +1,12 @@
 //! One drain of one source in one environment.
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
+use tokio::time::timeout;
 
 use super::{
     Folga, gaps, sealed_before,
@@ -27,6 +31,9 @@ const HELD_SAMPLES: usize = 1_000_000;
 /// A hash whose last stored minute held more identities than this is read step by step.
 const LARGE_HASH: i64 = 50_000;
 
+/// No run may take longer, whatever hangs: the next one reads what it left.
+const RUN_LIMIT: Duration = Duration::from_mins(15);
+
 /// Why a drain could not be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum DrainError {
@@ -36,6 +43,9 @@ pub enum DrainError {
     /// Redis stopped answering.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// It took longer than a run may.
+    #[error("the run took longer than {} minutes: Redis or Postgres hangs, or is far too slow", RUN_LIMIT.as_secs() / 60)]
+    TooLong,
     /// Postgres failed.
     #[error("{}", crate::store::explain(.0))]
     Store(#[from] StoreError),
@@ -69,7 +79,10 @@ pub struct Drained {
 pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) -> Drained {
     let started_at = folga.clock.now();
     let mut tally = Tally::default();
-    let result = try_drain(folga, source, environment, &mut tally).await;
+    let result = match timeout(RUN_LIMIT, try_drain(folga, source, environment, &mut tally)).await {
+        Ok(result) => result,
+        Err(_) => Err(DrainError::TooLong),
+    };
     let gaps = gaps::runs(&(&tally.missed | &tally.doubtful));
     let rejects: Vec<_> = (tally.rejects.iter())
         .map(|reject| RunReject {
@@ -126,14 +139,14 @@ async fn keep(folga: &Folga, run: &Run) -> Result<i64, StoreError> {
 }
 
 /// What the database knew when the drain began.
-struct Before {
+struct Known {
     state: SourceState,
     coverage: Coverage,
     sealed_before: Hour,
     large: HashSet<i64>,
 }
 
-impl Before {
+impl Known {
     async fn read(
         folga: &Folga,
         source: &Source,
@@ -201,9 +214,9 @@ async fn try_drain(
     tally: &mut Tally,
 ) -> Result<(), DrainError> {
     let now = folga.clock.now();
-    let before = Before::read(folga, source, &environment.name, now).await?;
-    let plan = Plan::new(now, source, before.sealed_before, |minute| {
-        before.is_settled(minute)
+    let known = Known::read(folga, source, &environment.name, now).await?;
+    let plan = Plan::new(now, source, known.sealed_before, |minute| {
+        known.is_settled(minute)
     });
     let session = Session::open(&folga.catalog.redis).await?;
     let target = Target {
@@ -211,11 +224,11 @@ async fn try_drain(
         source,
         environment,
     };
-    let result = read_and_write(folga, target, &plan, &session, &before, tally).await;
+    let result = read_and_write(folga, target, &plan, &session, &known, tally).await;
     let usage = session.usage();
     (tally.commands, tally.bytes) = (usage.commands, usage.bytes);
     result?;
-    judge_gaps(folga, target, &plan, &before, tally).await?;
+    judge_gaps(folga, target, &plan, &known, tally).await?;
     Ok(())
 }
 
@@ -224,7 +237,7 @@ async fn read_and_write(
     target: Target<'_>,
     plan: &Plan,
     session: &Session,
-    before: &Before,
+    known: &Known,
     tally: &mut Tally,
 ) -> Result<(), DrainError> {
     let (environment, source) = (&*target.environment.name, target.source);
@@ -232,7 +245,7 @@ async fn read_and_write(
     let found = find(session, target, plan).await?;
     tally.rejects.merge(found.rejects);
     tally.ahead_seconds = found.ahead.map_or(0, |lead| lead.num_seconds());
-    let mut reader = Reader::new(session, target, &folga.identities, &before.large, found.keys);
+    let mut reader = Reader::new(session, target, &folga.identities, &known.large, found.keys);
     let mut here = HashSet::new();
     let mut last = None;
     // What is read is written at the end, so that no connection waits for Redis. Only a drain that would not fit into
@@ -280,12 +293,12 @@ async fn read_and_write(
         };
         tally.doubtful = doubtful
             .into_iter()
-            .filter(|minute| !before.is_doubtful(*minute))
+            .filter(|minute| !known.is_doubtful(*minute))
             .collect();
         tally.covered = closing
             .complete
             .into_iter()
-            .filter(|minute| !before.is_covered(*minute))
+            .filter(|minute| !known.is_covered(*minute))
             .collect();
         return failed.map_or(Ok(()), |error| Err(error.into()));
     }
@@ -323,7 +336,7 @@ async fn judge_gaps(
     folga: &Folga,
     target: Target<'_>,
     plan: &Plan,
-    before: &Before,
+    known: &Known,
     tally: &mut Tally,
 ) -> Result<(), StoreError> {
     let (environment, source) = (&target.environment.name, &target.source.name);
@@ -331,11 +344,11 @@ async fn judge_gaps(
     let state = coverage::state(&mut tx, environment, source).await?;
     let past = plan.readable_from();
     if let Some(first) = state.first_minute {
-        let from = before
+        let from = known
             .state
             .gaps_before
             .map_or(first, |told| Minute::containing(told).max(first));
-        let from = from.max(before.sealed_before.first_minute());
+        let from = from.max(known.sealed_before.first_minute());
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
         tally.missed = gaps::missed(&coverage, from, past).collect();
     }

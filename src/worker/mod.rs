@@ -1,11 +1,14 @@
 //! Drains, folds and drops: the stages joined.
 
 pub mod aggregate;
+pub mod apart;
+pub mod board;
 pub mod drain;
 mod gaps;
 mod passes;
 pub mod report;
 pub mod retention;
+pub mod schedule;
 pub mod sync;
 mod write;
 
@@ -18,7 +21,7 @@ use crate::{
     clock::Clock,
     source::Identities,
     store::Store,
-    time::Hour,
+    time::{Hour, Window},
 };
 
 /// What every job needs: the catalog, the database, the clock and the hash of identities.
@@ -46,16 +49,20 @@ pub fn targets(catalog: &Catalog) -> impl Iterator<Item = (&Source, &Environment
     })
 }
 
-/// The first hour that is not sealed: all minutes that its longest window reaches back over are still stored.
-///
-/// `pruned_before` is the instant before which minute rows have been dropped.
-fn sealed_before(catalog: &Catalog, now: DateTime<Utc>, pruned_before: DateTime<Utc>) -> Hour {
-    let reach = catalog
-        .limits()
-        .map(|(_, limit)| limit.window.reach_minutes())
-        .max()
-        .unwrap_or(0);
-    let kept_from = pruned_before.max(now - catalog.minute_retention);
+/// The first hour all of whose minutes are stored that a window reaches back over, minutes before `pruned_before` having
+/// been dropped.
+fn whole_from(pruned_before: DateTime<Utc>, window: Window) -> Hour {
     // One minute more for the sum of W + 1 minutes; then the next whole hour.
-    Hour::containing(kept_from + TimeDelta::minutes(reach + 1)).next()
+    Hour::containing(pruned_before + TimeDelta::minutes(window.reach_minutes() + 1)).next()
+}
+
+/// The first hour that is not sealed: no window reaches back from it to minutes that have been dropped or may be at any
+/// moment.
+fn sealed_before(catalog: &Catalog, now: DateTime<Utc>, pruned_before: DateTime<Utc>) -> Hour {
+    let kept_from = pruned_before.max(now - catalog.minute_retention);
+    let windows = catalog.limits().map(|(_, limit)| limit.window);
+    windows
+        .map(|window| whole_from(kept_from, window))
+        .max()
+        .unwrap_or(Hour::containing(kept_from).next())
 }

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::{
     Folga,
     aggregate::{self, ActiveShape, FoldContext},
-    sealed_before,
+    whole_from,
 };
 use crate::{
     catalog::{Catalog, Scope, Shape},
@@ -103,51 +103,67 @@ pub fn environment_names(catalog: &Catalog) -> Vec<&str> {
 }
 
 async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreError> {
-    let mut tx = folga.store.begin().await?;
     let wanted = Wanted::of(&folga.catalog, environment);
-    let known = shapes::of_environment(&mut tx, environment).await?;
-    let in_force = shapes::in_force(&mut tx, environment).await?;
-    if wanted.is_met(&known, &in_force) {
-        return tx.rollback().await;
-    }
+    let mut tx = folga.store.begin().await?;
+    let is_met = wanted.is_met(&mut tx, environment).await?;
     tx.rollback().await?;
+    if is_met {
+        return Ok(());
+    }
 
-    let now = folga.clock.now();
     let mut tx = folga.store.begin_write(environment).await?;
     let pruned_before = settings::pruned_before(&mut tx).await?;
     let mut known = shapes::of_environment(&mut tx, environment).await?;
-    for (definition, shape) in &wanted.shapes {
+    for definition in wanted.shapes.keys() {
         if known.iter().all(|stored| stored.definition != *definition) {
-            let reach = chrono::TimeDelta::minutes(shape.window.reach_minutes() + 1);
-            let history_from = (pruned_before > DateTime::<Utc>::MIN_UTC).then(|| {
-                crate::time::Hour::containing(pruned_before + reach)
-                    .next()
-                    .start()
-            });
-            known.push(shapes::add(&mut tx, environment, definition, history_from).await?);
+            known.push(shapes::add(&mut tx, environment, definition).await?);
         }
     }
     for limit in wanted.changes(&known, &shapes::in_force(&mut tx, environment).await?) {
-        shapes::put_in_force(&mut tx, environment, now, &limit).await?;
+        shapes::put_in_force(&mut tx, environment, folga.clock.now(), &limit).await?;
     }
     let active = wanted.active(known);
+    for shape in active.iter().filter(|shape| shape.is_unfolded(pruned_before)) {
+        if pruned_before > DateTime::<Utc>::MIN_UTC {
+            let from = whole_from(pruned_before, shape.shape.window).start();
+            shapes::set_history_from(&mut tx, shape.stored.id, from).await?;
+        }
+    }
     let series = series::of_environment(&mut tx, environment).await?;
-    let grace = folga
-        .catalog
-        .sources
-        .iter()
-        .map(|source| source.grace)
-        .max()
-        .unwrap_or_default();
     let context = FoldContext {
         shapes: &active,
         series: &series,
         zone: folga.catalog.timezone,
-        closed_before: Minute::containing(now - grace),
-        sealed_before: sealed_before(&folga.catalog, now, pruned_before),
+        closed_before: closed_before(folga),
+        pruned_before,
     };
     aggregate::at_birth(&mut tx, &context).await?;
+    // A shape may have been out of the catalog for a while.
+    aggregate::close_windows(&mut tx, &context).await?;
     tx.commit().await
+}
+
+/// Folds the windows of an environment that have closed since the last fold, so that their minutes may go.
+///
+/// # Errors
+/// The database failed.
+pub async fn close_windows(folga: &Folga, environment: &str) -> Result<(), StoreError> {
+    let mut tx = folga.store.begin_write(environment).await?;
+    let context = FoldContext {
+        shapes: &active_shapes(&mut tx, &folga.catalog, environment).await?,
+        series: &series::of_environment(&mut tx, environment).await?,
+        zone: folga.catalog.timezone,
+        closed_before: closed_before(folga),
+        pruned_before: settings::pruned_before(&mut tx).await?,
+    };
+    aggregate::close_windows(&mut tx, &context).await?;
+    tx.commit().await
+}
+
+/// The first minute that is not closed for every source.
+fn closed_before(folga: &Folga) -> Minute {
+    let grace = folga.catalog.sources.iter().map(|source| source.grace).max();
+    Minute::containing(folga.clock.now() - grace.unwrap_or_default())
 }
 
 /// The shapes of an environment that the catalog names.
@@ -202,13 +218,15 @@ impl Wanted {
         wanted
     }
 
-    fn is_met(&self, known: &[StoredShape], in_force: &[InForce]) -> bool {
-        let folded = |definition: &String| {
-            known
-                .iter()
-                .any(|stored| stored.definition == *definition && stored.folded_before.is_some())
-        };
-        self.shapes.keys().all(folded) && self.changes(known, in_force).is_empty()
+    async fn is_met(&self, tx: &mut Tx, environment: &str) -> Result<bool, StoreError> {
+        let pruned_before = settings::pruned_before(tx).await?;
+        let known = shapes::of_environment(tx, environment).await?;
+        let in_force = shapes::in_force(tx, environment).await?;
+        let is_unchanged = self.changes(&known, &in_force).is_empty();
+        let active = self.active(known);
+        Ok(is_unchanged
+            && active.len() == self.shapes.len()
+            && active.iter().all(|shape| !shape.is_unfolded(pruned_before)))
     }
 
     /// What has to be noted so that the record says what the catalog says. Only shapes that are known count.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use chrono::{DateTime, Utc};
+
 use super::{
     Folga,
     aggregate::{self, Changes, FoldContext},
@@ -54,6 +56,7 @@ pub(super) struct Write<'a> {
     environment: &'a str,
     source: &'a str,
     tx: Tx,
+    pruned_before: DateTime<Utc>,
     sealed_before: Hour,
     series: Vec<Series>,
     changes: Changes,
@@ -101,6 +104,7 @@ impl<'a> Write<'a> {
             environment,
             source,
             tx,
+            pruned_before,
             sealed_before: sealed_before(&folga.catalog, folga.clock.now(), pruned_before),
             series,
             changes: Changes::default(),
@@ -194,7 +198,7 @@ impl<'a> Write<'a> {
             series: &self.series,
             zone: catalog.timezone,
             closed_before: closing.closed_before,
-            sealed_before: self.sealed_before,
+            pruned_before: self.pruned_before,
         };
         aggregate::after_change(&mut self.tx, &context, self.source, &self.changes).await?;
         self.tx.commit().await?;

@@ -3,8 +3,12 @@
 
 mod catalog;
 mod connection;
+mod demo;
 mod harness;
+mod http;
 mod peaks;
+mod secrets;
+mod serve;
 mod servers;
 mod source;
 mod support;

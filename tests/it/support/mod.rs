@@ -5,10 +5,10 @@ mod binary;
 mod bouncer;
 pub mod catalogs;
 mod proxy;
+mod serving;
 mod tls;
 
 use std::{
-    future::Future,
     path::Path,
     process::Command,
     sync::LazyLock,
@@ -22,6 +22,7 @@ pub use bench::Bench;
 pub use binary::Folga;
 pub use bouncer::Bouncer;
 pub use proxy::{Behaviour, Proxy};
+pub use serving::Serving;
 pub use tls::TlsRedis;
 
 /// The servers of this run. They are ended by their watchdogs when the run ends.
@@ -33,7 +34,7 @@ pub fn at(text: &str) -> DateTime<Utc> {
 }
 
 /// Waits until something holds, and fails the test where it still does not after 20 s.
-pub async fn wait_until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+pub async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !holds().await {
         assert!(Instant::now() < deadline, "waited 20 s in vain: {what}");
