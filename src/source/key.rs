@@ -27,7 +27,7 @@ pub struct FoundKey {
     pub raw: Vec<u8>,
     /// Its minute.
     pub minute: Minute,
-    /// Where in the key the minute stands.
+    /// Where in the key the minute stands; at its end and empty where its spelling is one of several.
     pub(super) minute_at: Range<usize>,
     /// What the key says beside the minute.
     pub(super) parts: Parts,

@@ -1,10 +1,14 @@
 //! Everything that needs real servers or the real binary: one Redis and one Postgres for the whole run, a database and
 //! a key prefix for each test.
 
+mod catalog;
+mod connection;
 mod demo;
 mod harness;
 mod http;
+mod peaks;
 mod secrets;
 mod serve;
 mod servers;
+mod source;
 mod support;

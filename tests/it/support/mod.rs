@@ -3,6 +3,7 @@
 mod bench;
 mod binary;
 mod bouncer;
+pub mod catalogs;
 mod proxy;
 mod serving;
 mod tls;

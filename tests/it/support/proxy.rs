@@ -1,6 +1,10 @@
 //! A proxy that misbehaves on demand.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -16,7 +20,7 @@ use tokio::{
 pub enum Behaviour {
     /// Passes everything on.
     Pass,
-    /// Passes replies on after this time.
+    /// Passes each reply on after this time, however many pieces it comes in.
     Delay(Duration),
     /// Lets the next `COMMIT` reach Postgres and be carried out, then cuts the connection instead of passing the reply
     /// on; from then on passes everything on.
@@ -74,18 +78,20 @@ async fn serve(client: TcpStream, upstream: u16, control: watch::Sender<Behaviou
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
     let mut changes = control.subscribe();
+    let asked = AtomicBool::new(false);
     tokio::select! {
-        _ = forward(from_client, to_server, &control, false) => {}
-        _ = forward(from_server, to_client, &control, true) => {}
+        _ = forward(from_client, to_server, &control, &asked, false) => {}
+        _ = forward(from_server, to_client, &control, &asked, true) => {}
         _ = changes.wait_for(|behaviour| *behaviour == Behaviour::Cut) => {}
     }
 }
 
-/// Passes one direction on until it ends.
+/// Passes one direction on until it ends. `asked` is whether the client has said anything since the last reply began.
 async fn forward(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
     control: &watch::Sender<Behaviour>,
+    asked: &AtomicBool,
     replies: bool,
 ) -> io::Result<()> {
     let mut behaviours = control.subscribe();
@@ -99,13 +105,14 @@ async fn forward(
         // Both the statement and the tag of its reply end in a zero byte; `ON COMMIT DROP` does not. Neither is ever
         // split over two reads: each is the only and last thing its sender has to say.
         let commit = data.windows(7).any(|part| part == b"COMMIT\0");
+        let begins = asked.swap(!replies, Ordering::Relaxed);
         let now = *behaviours.borrow_and_update();
         match now {
             Behaviour::CutAfterCommit if replies && commit => {
                 control.send_replace(Behaviour::Pass);
                 return Ok(());
             }
-            Behaviour::Delay(time) if replies => tokio::time::sleep(time).await,
+            Behaviour::Delay(time) if replies && begins => tokio::time::sleep(time).await,
             Behaviour::Hang => {
                 // Errs where the test is over, when it does not matter any more.
                 _ = behaviours
