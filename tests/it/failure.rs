@@ -60,7 +60,7 @@ fn start(folga: Folga) -> Child {
 
 /// Exit code, results and log of a drain that was started.
 async fn ended(child: Child) -> (Option<i32>, String) {
-    let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output())
+    let output = tokio::time::timeout(Duration::from_mins(1), child.wait_with_output())
         .await
         .expect("it ends within a minute")
         .unwrap();
@@ -229,7 +229,7 @@ async fn a_postgres_that_stops_while_it_is_written_holds_all_or_nothing() {
 }
 
 #[tokio::test]
-async fn a_redis_that_stops_while_it_is_read_leaves_only_whole_keys_behind() {
+async fn a_redis_that_stops_while_it_is_read_leaves_nothing_half_read_behind() {
     let mut bench = Bench::with_own_redis(&catalog()).await;
     put(&bench, bench.key(MINUTE), &[(b"esc-1", b"7"), (b"esc-2", b"2")]).await;
     let port = bench.own_redis.as_ref().unwrap().port();
@@ -354,7 +354,7 @@ async fn drains_that_are_killed_at_any_moment_write_all_or_nothing() {
     const TENANTS: usize = 40;
     let bench = Bench::new(&catalog()).await;
     let postgres = Proxy::start(SERVERS.postgres.port()).await;
-    postgres.set(Behaviour::Delay(Duration::from_millis(4)));
+    postgres.set(Behaviour::Delay(Duration::from_millis(1)));
     let slowly = || {
         let folga = bench.folga(&["drain"]);
         folga
@@ -384,13 +384,14 @@ async fn drains_that_are_killed_at_any_moment_write_all_or_nothing() {
     let begun = Instant::now();
     let due = count(2).await;
     slowly().run().await.succeeded();
-    let whole = begun.elapsed();
+    // Some moments come after the commit too.
+    let span = begun.elapsed().mul_f64(1.3);
     assert_eq!(totals(&bench.pool).await, [due; 3]);
 
     let seed = RandomState::new().hash_one(0);
-    println!("seed {seed}, a whole drain takes {whole:?}");
+    println!("seed {seed}, killed within {span:?}");
     let mut random = seed;
-    let (mut stored, mut in_time) = (due, 0);
+    let (mut stored, mut before, mut in_time) = (due, due, 0);
     for round in 3..53 {
         let due = count(round).await;
         // SplitMix64.
@@ -399,23 +400,25 @@ async fn drains_that_are_killed_at_any_moment_write_all_or_nothing() {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         let moment =
-            whole.mul_f64(f64::from(u16::try_from((bits ^ (bits >> 31)) & 0xffff).unwrap()) / 65_536.0);
+            span.mul_f64(f64::from(u16::try_from((bits ^ (bits >> 31)) & 0xffff).unwrap()) / 65_536.0);
         let mut child = slowly().spawn();
         tokio::time::sleep(moment).await;
         child.kill().await.unwrap();
         let now = totals(&bench.pool).await;
+        // A commit that was on its way when its drain was killed may have come after the last look.
         assert!(
-            now == [stored; 3] || now == [due; 3],
-            "seed {seed}, round {round}, killed after {moment:?}: {now:?} is neither {stored} nor {due}"
+            [stored, before, due].iter().any(|total| now == [*total; 3]),
+            "seed {seed}, round {round}, killed after {moment:?}: {now:?} is none of {stored}, {before} and {due}"
         );
-        in_time += usize::from(now == [stored; 3]);
-        stored = now[0];
+        in_time += usize::from(now != [due; 3]);
+        (stored, before) = (now[0], due);
         if round % 10 == 2 {
             drain(&bench, NOW).await.succeeded();
             assert_eq!(totals(&bench.pool).await, [due; 3], "seed {seed}, round {round}");
             stored = due;
         }
     }
+    println!("{in_time} were killed before they had written");
     assert!(
         in_time > 5,
         "seed {seed}: {in_time} of 50 were killed before they had written"
