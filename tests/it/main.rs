@@ -4,6 +4,7 @@
 mod catalog;
 mod connection;
 mod demo;
+mod failure;
 mod harness;
 mod http;
 mod peaks;

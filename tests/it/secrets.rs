@@ -22,7 +22,7 @@ fn loud(folga: Folga, redis: &str, postgres: &str) -> Folga {
 }
 
 #[tokio::test]
-async fn c42_secrets_are_in_no_log_and_no_answer() {
+async fn secrets_are_in_no_log_and_no_answer() {
     let bench = Bench::with_own_redis(CATALOG).await;
     let login = ["SETUSER", "worker", "on", ">S3NTINEL\"/1", "~*", "+@all"];
     redis::cmd("ACL")

@@ -73,7 +73,7 @@ async fn writing(bench: &Bench) {
 }
 
 #[tokio::test]
-async fn c11_runs_of_a_source_never_overlap() {
+async fn runs_of_a_source_never_overlap() {
     let bench = Bench::new(&every(1)).await;
     count(&bench, "esc-1", "7").await;
     let proxy = Proxy::start(SERVERS.redis.port()).await;
@@ -103,7 +103,7 @@ async fn c11_runs_of_a_source_never_overlap() {
 }
 
 #[tokio::test]
-async fn c13_a_failed_run_does_not_end_the_schedule() {
+async fn a_failed_run_does_not_end_the_schedule() {
     let bench = Bench::new(&every(2)).await;
     count(&bench, "esc-1", "7").await;
     let proxy = Proxy::start(SERVERS.redis.port()).await;
@@ -132,7 +132,7 @@ async fn c13_a_failed_run_does_not_end_the_schedule() {
 }
 
 #[tokio::test]
-async fn c14_what_is_being_written_is_finished_before_the_end() {
+async fn what_is_being_written_is_finished_before_the_end() {
     let bench = Bench::new(CATALOG).await;
     count(&bench, "esc-1", "7").await;
     slow_writes(&bench, 3).await;
@@ -145,7 +145,7 @@ async fn c14_what_is_being_written_is_finished_before_the_end() {
 }
 
 #[tokio::test]
-async fn c14_what_takes_too_long_is_not_written_and_done_again() {
+async fn what_takes_too_long_is_not_written_and_done_again() {
     let bench = Bench::new(CATALOG).await;
     count(&bench, "esc-1", "7").await;
     slow_writes(&bench, 60).await;
@@ -185,7 +185,7 @@ async fn a_second_signal_ends_it_at_once() {
 }
 
 #[tokio::test]
-async fn c67_a_long_drain_on_the_only_connection_starves_nobody_for_ever() {
+async fn a_long_drain_on_the_only_connection_starves_nobody_for_ever() {
     let bench = Bench::new(&(CATALOG.to_owned() + "\n[postgres]\nmax_connections = 1\n")).await;
     count(&bench, "esc-1", "7").await;
     slow_writes(&bench, 7).await;

@@ -2,7 +2,10 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -35,6 +38,7 @@ pub enum Behaviour {
 pub struct Proxy {
     port: u16,
     behaviour: watch::Sender<Behaviour>,
+    connections: Arc<AtomicUsize>,
 }
 
 impl Proxy {
@@ -44,12 +48,19 @@ impl Proxy {
         let port = listener.local_addr().expect("a bound socket").port();
         let (behaviour, _) = watch::channel(Behaviour::Pass);
         let control = behaviour.clone();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&connections);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::Relaxed);
                 tokio::spawn(serve(client, upstream, control.clone()));
             }
         });
-        Self { port, behaviour }
+        Self {
+            port,
+            behaviour,
+            connections,
+        }
     }
 
     /// From now on behaves like this.
@@ -60,6 +71,11 @@ impl Proxy {
     /// How it behaves now.
     pub fn behaviour(&self) -> Behaviour {
         *self.behaviour.borrow()
+    }
+
+    /// How many connections it has taken so far.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// A server's URL with the port of this proxy.
