@@ -4,7 +4,7 @@
 ///
 /// It works on lines and not on parsed values, since a file that is not valid TOML must not show them either. It hides
 /// too much rather than too little: user name and password of a URL, its query, and whatever follows `password =`,
-/// `token =` or the like.
+/// `token =` or the like, misspelt ones too.
 pub(super) fn masked(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     // The quotes that end a text of several lines which is a secret.
@@ -33,10 +33,12 @@ pub(super) fn masked(text: &str) -> String {
 /// Where the value of a secret starts in a line: behind the `=` that follows its name.
 fn secret_value(line: &str) -> Option<usize> {
     let lower = line.to_ascii_lowercase();
-    ["password", "passwd", "token", "secret", "_key"]
+    ["pas", "pwd", "tok", "secret", "_key"]
         .into_iter()
         .flat_map(|word| lower.match_indices(word).map(|(at, word)| at + word.len()))
         .filter_map(|end| {
+            let end =
+                end + lower[end..].find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-'))?;
             let equals = end + lower[end..].find(|c| !matches!(c, ' ' | '\t' | '"' | '\''))?;
             lower[equals..].starts_with('=').then_some(equals + 1)
         })
