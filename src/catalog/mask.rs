@@ -47,12 +47,13 @@ fn secret_value(line: &str) -> Option<usize> {
 
 /// Hides what stands before the last `@` of a line, from the start of the URL or else of the value, and the query.
 fn mask_urls(line: &str, bytes: &mut [u8]) {
-    let Some(scheme) = line.find("//") else { return };
-    if let Some(at) = line.rfind('@').filter(|at| *at > scheme + 2) {
-        star_range(bytes, scheme + 2, at);
+    let scheme = line.find("//").map(|at| at + 2);
+    let start = scheme.or_else(|| line.find('=').map(|at| at + 1));
+    if let Some((start, at)) = start.zip(line.rfind('@')).filter(|(start, at)| start < at) {
+        star_range(bytes, start, at);
     }
-    if let Some(query) = line[scheme..].find('?') {
-        star(bytes, scheme + query + 1);
+    if let Some((start, query)) = scheme.and_then(|start| Some((start, line[start..].find('?')?))) {
+        star(bytes, start + query + 1);
     }
 }
 
@@ -81,6 +82,8 @@ mod tests {
             "redis = { url = 'rediss://default:S3NTINEL@h', username = \"u\" }\n",
             "password = \"S3NTINEL\"\n",
             "password = S3NTINEL\n",
+            "pasword = \"S3NTINEL\"\n",
+            "tokn = \"S3NTINEL\"\n",
             "\"password\"='S3NTINEL'\n",
             "password = \"\"\"\nS3NTINEL\nS3NTINEL\"\"\"\n",
             "token = '''S3NTINEL'''\n",
