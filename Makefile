@@ -2,7 +2,7 @@
 export SQLX_OFFLINE ?= true
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint sqlx
+.PHONY: help demo test bench lint sqlx
 
 help: ## list the targets
 	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,12 @@ demo: ## play 35 days of traffic on private servers, report and serve it; ARGS=-
 test: ## run all tests on private servers
 	scripts/setup cc redis-server postgres pgbouncer
 	cargo test --locked
+
+bench: ## measure what a large drain costs, as ratios of simpler programs
+	scripts/setup cc redis-server postgres python3-venv
+	python3 -m venv target/bench-python
+	target/bench-python/bin/pip install --quiet 'redis[hiredis]' 'psycopg[binary]'
+	BENCH_PYTHON=$(CURDIR)/target/bench-python/bin/python cargo bench --locked --bench figures
 
 lint: ## check format, scripts and code, and the queries against the migrated schema
 	scripts/setup cc postgres psql shellcheck

@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 
 use super::{
     StoreError, Tx,
-    figures::{Columns, Record, bigint},
+    figures::{Columns, Record, bigint, figures},
     hourly,
 };
 use crate::{
@@ -110,20 +110,6 @@ pub async fn read(
     .await?;
     rows.into_iter()
         .map(|row| {
-            let record = Record {
-                peak: row.peak,
-                lower: row.lower,
-                upper: row.upper,
-                peak_at: row.peak_at,
-                peak_id: row.peak_id,
-                total: row.total,
-                identities: row.identities,
-                histogram_values: row.histogram_values,
-                histogram_windows: row.histogram_windows,
-                top_ids: row.top_ids,
-                top_peaks: row.top_peaks,
-                top_at: row.top_at,
-            };
             let mut by_hour = [None; 24];
             for (slot, peak) in by_hour.iter_mut().zip(row.by_hour) {
                 *slot = peak.map(|peak| peak.max(0).cast_unsigned());
@@ -133,7 +119,7 @@ pub async fn read(
                 row.shape_id,
                 row.day,
                 Merged {
-                    figures: record.figures()?,
+                    figures: figures!(row)?,
                     by_hour,
                     active_hours,
                 },

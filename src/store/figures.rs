@@ -123,3 +123,25 @@ impl Record {
         })
     }
 }
+
+/// The figures of a row that a macro has read, whatever its type is called.
+macro_rules! figures {
+    ($row:ident) => {
+        Record {
+            peak: $row.peak,
+            lower: $row.lower,
+            upper: $row.upper,
+            peak_at: $row.peak_at,
+            peak_id: $row.peak_id,
+            total: $row.total,
+            identities: $row.identities,
+            histogram_values: $row.histogram_values,
+            histogram_windows: $row.histogram_windows,
+            top_ids: $row.top_ids,
+            top_peaks: $row.top_peaks,
+            top_at: $row.top_at,
+        }
+        .figures()
+    };
+}
+pub(super) use figures;

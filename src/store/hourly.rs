@@ -2,7 +2,7 @@
 
 use super::{
     StoreError, Tx,
-    figures::{Columns, Ragged, Record},
+    figures::{Columns, Ragged, Record, figures},
 };
 use crate::{
     fold::{HourRow, SeriesHour},
@@ -68,25 +68,11 @@ pub async fn read(
     .await?;
     rows.into_iter()
         .map(|row| {
-            let record = Record {
-                peak: row.peak,
-                lower: row.lower,
-                upper: row.upper,
-                peak_at: row.peak_at,
-                peak_id: row.peak_id,
-                total: row.total,
-                identities: row.identities,
-                histogram_values: row.histogram_values,
-                histogram_windows: row.histogram_windows,
-                top_ids: row.top_ids,
-                top_peaks: row.top_peaks,
-                top_at: row.top_at,
-            };
             Ok((
                 row.shape_id,
                 HourRow {
                     hour: Hour::containing(row.hour),
-                    figures: record.figures()?,
+                    figures: figures!(row)?,
                 },
             ))
         })

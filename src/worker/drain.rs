@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use chrono::{DateTime, Utc};
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::{
     Folga, gaps, sealed_before,
-    write::{self, Batch, Closing, Write},
+    write::{self, Batch, Closing, Write, millis},
 };
 use crate::{
     catalog::{Environment, Source},
@@ -58,6 +58,7 @@ struct Tally {
     samples: usize,
     commands: u64,
     bytes: u64,
+    reading: Duration,
     covered: BTreeSet<Minute>,
     doubtful: BTreeSet<Minute>,
     missed: BTreeSet<Minute>,
@@ -265,6 +266,7 @@ async fn read_and_write(
             continue;
         }
 
+        tracing::debug!(read_ms = millis(tally.reading), keys = tally.keys, "read");
         let finished = folga.clock.now();
         // The minute that was being read when the read failed is not complete, nor is any later one.
         let incomplete_from = failed.as_ref().and(last.or(plan.due.first().copied()));
@@ -306,6 +308,7 @@ async fn read_and_write(
 
 /// Reads keys until a batch is as large as memory should hold, or all are read.
 async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tally) -> Result<(), ReadError> {
+    let began = Instant::now();
     let mut samples = 0;
     let result = loop {
         match reader.next_batch().await {
@@ -326,6 +329,7 @@ async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tall
         }
     };
     tally.samples += samples;
+    tally.reading += began.elapsed();
     tally.rejects.merge(reader.take_rejects());
     batch.labels = reader.take_labels();
     result

@@ -1,6 +1,9 @@
 //! Writes what a drain reads: minute rows, coverage and the folds of what changed, in one transaction.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    time::{Duration, Instant},
+};
 
 use chrono::{DateTime, Utc};
 
@@ -62,6 +65,7 @@ pub(super) struct Write<'a> {
     changes: Changes,
     fell: BTreeSet<Minute>,
     first: Option<Minute>,
+    joining: Duration,
 }
 
 /// Writes a drain that was read as a whole, and tells the minutes of which counts are known to have been lost.
@@ -110,11 +114,13 @@ impl<'a> Write<'a> {
             changes: Changes::default(),
             fell: BTreeSet::new(),
             first: None,
+            joining: Duration::ZERO,
         })
     }
 
     /// Joins keys into the minute store.
     pub(super) async fn join(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        let began = Instant::now();
         // Hours may have been sealed since the drain began.
         let reads: Vec<_> = batch
             .reads
@@ -137,7 +143,9 @@ impl<'a> Write<'a> {
             }
         }
         self.put(rows).await?;
-        labels::keep(&mut self.tx, &batch.labels).await
+        labels::keep(&mut self.tx, &batch.labels).await?;
+        self.joining += began.elapsed();
+        Ok(())
     }
 
     async fn put(&mut self, rows: Rows) -> Result<(), StoreError> {
@@ -200,8 +208,15 @@ impl<'a> Write<'a> {
             closed_before: closing.closed_before,
             pruned_before: self.pruned_before,
         };
+        let began = Instant::now();
         aggregate::after_change(&mut self.tx, &context, self.source, &self.changes).await?;
+        let folding = began.elapsed();
         self.tx.commit().await?;
+        tracing::debug!(
+            join_ms = millis(self.joining),
+            fold_ms = millis(folding),
+            "written"
+        );
         Ok(doubtful)
     }
 
@@ -215,6 +230,11 @@ impl<'a> Write<'a> {
         let gone = stored.into_iter().filter(|key| !closing.here.contains(key));
         Ok(gone.map(|(minute, _)| minute).collect())
     }
+}
+
+/// Whole milliseconds, for logs.
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn name(series: &Series) -> SeriesName {
