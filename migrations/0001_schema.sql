@@ -166,3 +166,16 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_started ON runs (started_at DESC, id DESC);
 CREATE INDEX runs_source ON runs (environment, source, finished_at DESC);
+
+-- Large arrays compress with lz4 where this Postgres has it: several times as fast as the default.
+DO $$
+BEGIN
+    ALTER TABLE minute_counts ALTER COLUMN counts SET COMPRESSION lz4;
+    ALTER TABLE series_hourly ALTER COLUMN totals SET COMPRESSION lz4;
+    ALTER TABLE series_hourly ALTER COLUMN peaks SET COMPRESSION lz4;
+    ALTER TABLE series_hourly ALTER COLUMN peak_minutes SET COMPRESSION lz4;
+EXCEPTION
+    -- Built without lz4, or older than the setting.
+    WHEN feature_not_supported OR invalid_parameter_value OR syntax_error THEN NULL;
+END
+$$;

@@ -55,6 +55,14 @@ impl Vouched {
         }
     }
 
+    /// The same without some hours.
+    #[must_use]
+    pub fn without(&self, left_out: impl Fn(Hour) -> bool) -> Self {
+        let mut rest = self.clone();
+        rest.masks.retain(|hour, _| !left_out(*hour));
+        rest
+    }
+
     /// The hours of the day, in local time, that have a covered minute in the hours of `[from, to)`.
     #[must_use]
     pub fn hours_of_day(&self, from: Hour, to: Hour, zone: Tz) -> [bool; 24] {

@@ -4,7 +4,7 @@
 ///
 /// It works on lines and not on parsed values, since a file that is not valid TOML must not show them either. It hides
 /// too much rather than too little: user name and password of a URL, its query, and whatever follows `password =`,
-/// `token =` or the like.
+/// `token =` or the like, misspelt ones too.
 pub(super) fn masked(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     // The quotes that end a text of several lines which is a secret.
@@ -33,10 +33,12 @@ pub(super) fn masked(text: &str) -> String {
 /// Where the value of a secret starts in a line: behind the `=` that follows its name.
 fn secret_value(line: &str) -> Option<usize> {
     let lower = line.to_ascii_lowercase();
-    ["password", "passwd", "token", "secret", "_key"]
+    ["pas", "pwd", "tok", "secret", "_key"]
         .into_iter()
         .flat_map(|word| lower.match_indices(word).map(|(at, word)| at + word.len()))
         .filter_map(|end| {
+            let end =
+                end + lower[end..].find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-'))?;
             let equals = end + lower[end..].find(|c| !matches!(c, ' ' | '\t' | '"' | '\''))?;
             lower[equals..].starts_with('=').then_some(equals + 1)
         })
@@ -45,12 +47,13 @@ fn secret_value(line: &str) -> Option<usize> {
 
 /// Hides what stands before the last `@` of a line, from the start of the URL or else of the value, and the query.
 fn mask_urls(line: &str, bytes: &mut [u8]) {
-    let Some(scheme) = line.find("//") else { return };
-    if let Some(at) = line.rfind('@').filter(|at| *at > scheme + 2) {
-        star_range(bytes, scheme + 2, at);
+    let scheme = line.find("//").map(|at| at + 2);
+    let start = scheme.or_else(|| line.find('=').map(|at| at + 1));
+    if let Some((start, at)) = start.zip(line.rfind('@')).filter(|(start, at)| start < at) {
+        star_range(bytes, start, at);
     }
-    if let Some(query) = line[scheme..].find('?') {
-        star(bytes, scheme + query + 1);
+    if let Some((start, query)) = scheme.and_then(|start| Some((start, line[start..].find('?')?))) {
+        star(bytes, start + query + 1);
     }
 }
 
@@ -79,6 +82,8 @@ mod tests {
             "redis = { url = 'rediss://default:S3NTINEL@h', username = \"u\" }\n",
             "password = \"S3NTINEL\"\n",
             "password = S3NTINEL\n",
+            "pasword = \"S3NTINEL\"\n",
+            "tokn = \"S3NTINEL\"\n",
             "\"password\"='S3NTINEL'\n",
             "password = \"\"\"\nS3NTINEL\nS3NTINEL\"\"\"\n",
             "token = '''S3NTINEL'''\n",

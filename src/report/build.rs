@@ -59,6 +59,7 @@ struct SourceView {
 pub fn build(input: &ReportInput<'_>) -> Report {
     let Period { from, to } = input.period;
     let (catalog, zone) = (input.catalog, input.catalog.timezone);
+    let ignored = ignored_hours(&catalog.ignored, input.environment, input.period);
     let mut coverage = Vec::new();
     let mut sources = BTreeMap::new();
     let here = |source: &&Source| source.environments.iter().any(|name| name == input.environment);
@@ -70,11 +71,13 @@ pub fn build(input: &ReportInput<'_>) -> Report {
         };
         let vouched = input.sources.get(&source.name).unwrap_or(&never_read);
         let counted = vouched.coverage(from, to, zone);
+        let judged = vouched.without(|hour| ignored.iter().any(|span| span.holds(hour)));
+        let hours_of_day = judged.hours_of_day(from, to, zone);
         sources.insert(
             source.name.as_str(),
             SourceView {
-                hours_of_day: vouched.hours_of_day(from, to, zone),
-                covered: counted.covered > 0,
+                hours_of_day,
+                covered: hours_of_day.contains(&true),
                 partial: from < to && vouched.closed_before < to.first_minute(),
             },
         );
@@ -103,7 +106,7 @@ pub fn build(input: &ReportInput<'_>) -> Report {
         alert_percent: catalog.alert_percent,
         generated_at: input.generated_at.trunc_subsecs(0),
         coverage,
-        ignored: ignored_hours(&catalog.ignored, input.environment, input.period),
+        ignored,
         groups: groups
             .map(|group| GroupView {
                 id: group.id.clone(),

@@ -61,11 +61,7 @@ impl Parts {
                 parts.add_day(day);
             } else {
                 let hours = (from.index()..end.min(period.to).index()).map(Hour::from_index);
-                let ignored = |hour: &Hour| {
-                    ignored
-                        .iter()
-                        .any(|span| (span.from..span.to).contains(&hour.start()))
-                };
+                let ignored = |hour: &Hour| ignored.iter().any(|span| span.holds(*hour));
                 hours
                     .filter(|hour| !ignored(hour))
                     .for_each(|hour| parts.add_hour(hour));

@@ -1,6 +1,6 @@
 //! One connection to Redis: how it is opened, and what can be wrong with that.
 
-use std::{error::Error as _, fs, io, path::PathBuf, time::Duration};
+use std::{error::Error, fs, io, path::PathBuf, sync::Arc, time::Duration};
 
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _, Pipeline,
@@ -200,9 +200,11 @@ impl Opening {
 
     fn not_connected(&self, error: &RedisError) -> ConnectError {
         let address = self.address.clone();
-        let io = error
+        // The library keeps the cause in an `Arc`, which is an error of its own.
+        let cause = error
             .source()
-            .and_then(|source| source.downcast_ref::<io::Error>());
+            .and_then(|source| source.downcast_ref::<Arc<dyn Error + Send + Sync>>());
+        let io = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
         let tls = io
             .and_then(io::Error::get_ref)
             .and_then(|inner| inner.downcast_ref::<rustls::Error>());

@@ -3,8 +3,13 @@
 use std::{
     collections::{HashSet, VecDeque},
     mem,
+    pin::Pin,
 };
 
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, MaybeDone, maybe_done, poll_immediate},
+};
 use redis::Value;
 
 use crate::{catalog::SourceKind, time::Minute};
@@ -34,9 +39,17 @@ pub struct Reader<'a> {
     /// Stems of keys that are too large to ask for at once.
     large: &'a HashSet<i64>,
     keys: VecDeque<FoundKey>,
+    /// The batch that Redis is answering while the one before it is worked on.
+    asked: Option<Asked<'a>>,
     size: BatchSize,
     rejects: Rejects,
     labels: Labels,
+}
+
+/// Keys that were asked for, and the answer once it is there.
+struct Asked<'a> {
+    keys: Vec<FoundKey>,
+    replies: MaybeDone<BoxFuture<'a, Result<Vec<Value>, ReadError>>>,
 }
 
 impl<'a> Reader<'a> {
@@ -55,6 +68,7 @@ impl<'a> Reader<'a> {
             identities,
             large,
             keys: keys.into(),
+            asked: None,
             size: BatchSize::default(),
             rejects: Rejects::default(),
             labels: Labels::default(),
@@ -67,33 +81,64 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Whatever keeps the server from answering; a key of a wrong type and odd cells are rejects.
     pub async fn next_batch(&mut self) -> Result<Option<Vec<KeyRead>>, ReadError> {
-        let Some(first) = self.keys.front() else {
-            return Ok(None);
-        };
-        if self.is_large(first) {
-            let key = self.keys.pop_front();
-            return match key {
+        if self.asked.is_none() {
+            self.ask();
+        }
+        let Some(asked) = self.asked.take() else {
+            return match self.keys.pop_front() {
                 Some(key) => self
                     .read_steps(&key)
                     .await
                     .map(|read| Some(read.into_iter().collect())),
                 None => Ok(None),
             };
+        };
+        let Asked { keys, mut replies } = asked;
+        (&mut replies).await;
+        let replies = Pin::new(&mut replies)
+            .take_output()
+            .unwrap_or(Err(ReadError::Reply(self.command())))?;
+        self.ask();
+        if let Some(asked) = &mut self.asked {
+            // Polled once, the request is on its way, and the connection's own task takes the answer in.
+            _ = poll_immediate(&mut asked.replies).await;
         }
+        self.take(&keys, replies).map(Some)
+    }
+
+    /// Asks for the next keys, unless the next one is to be read step by step.
+    fn ask(&mut self) {
         let together = self
             .keys
             .iter()
             .take(self.size.keys)
             .take_while(|key| !self.is_large(key))
             .count();
-        let batch: Vec<_> = self.keys.drain(..together).collect();
-        self.read_batch(&batch).await.map(Some)
+        if together == 0 {
+            return;
+        }
+        let keys: Vec<_> = self.keys.drain(..together).collect();
+        let mut commands = redis::pipe();
+        for key in &keys {
+            commands.cmd(self.command()).arg(&key.raw);
+        }
+        let session = self.session;
+        let replies = maybe_done(async move { session.try_all(&commands).await }.boxed());
+        self.asked = Some(Asked { keys, replies });
+    }
+
+    const fn command(&self) -> &'static str {
+        match self.target.source.kind {
+            SourceKind::Hash => "HGETALL",
+            SourceKind::Counter => "GET",
+        }
     }
 
     /// The minute of the next key to read; none when all are read.
     #[must_use]
     pub fn next_minute(&self) -> Option<Minute> {
-        self.keys.front().map(|key| key.minute)
+        let asked = self.asked.iter().flat_map(|asked| &asked.keys);
+        asked.chain(&self.keys).next().map(|key| key.minute)
     }
 
     /// Takes the labels of public scopes that were met since the last call.
@@ -113,16 +158,8 @@ impl<'a> Reader<'a> {
                 .contains(&self.identities.stem(&key.raw, &key.minute_at))
     }
 
-    async fn read_batch(&mut self, batch: &[FoundKey]) -> Result<Vec<KeyRead>, ReadError> {
-        let command = match self.target.source.kind {
-            SourceKind::Hash => "HGETALL",
-            SourceKind::Counter => "GET",
-        };
-        let mut commands = redis::pipe();
-        for key in batch {
-            commands.cmd(command).arg(&key.raw);
-        }
-        let replies = self.session.try_all(&commands).await?;
+    /// Takes what was answered for some keys.
+    fn take(&mut self, batch: &[FoundKey], replies: Vec<Value>) -> Result<Vec<KeyRead>, ReadError> {
         let mut reads = Vec::with_capacity(batch.len());
         let mut fields = 0;
         for (key, reply) in batch.iter().zip(replies) {
@@ -143,7 +180,7 @@ impl<'a> Reader<'a> {
                     self.rejects.add(&key.raw, WRONG_TYPE, 1);
                     continue;
                 }
-                _ => return Err(ReadError::Reply(command)),
+                _ => return Err(ReadError::Reply(self.command())),
             }
             reads.push(cells.finish(&mut self.rejects));
         }

@@ -57,7 +57,7 @@ pub async fn read(
         from.start(),
         to.start()
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await?;
     Ok(rows
         .into_iter()
@@ -108,8 +108,7 @@ pub async fn add(tx: &mut Tx, environment: &str, source: &str, seen: &Seen<'_>) 
         &column(|masks| masks.doubtful),
         &column(|masks| masks.settled)
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }
@@ -133,7 +132,7 @@ pub async fn state(tx: &mut Tx, environment: &str, source: &str) -> Result<Sourc
         environment,
         source
     )
-    .fetch_optional(&mut **tx)
+    .fetch_optional(&mut *tx)
     .await?;
     Ok(row.map_or_else(SourceState::default, |row| SourceState {
         first_minute: row.first_minute.map(Minute::containing),
@@ -163,8 +162,7 @@ pub async fn note(
         first_minute.map(Minute::start),
         gaps_before
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }

@@ -82,8 +82,7 @@ async fn put(tx: &mut Tx, rows: &[(ShapeDay, Merged)]) -> Result<(), StoreError>
         &by_hour as _,
         &active
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }
@@ -107,7 +106,7 @@ pub async fn read(
         from,
         to
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await?;
     rows.into_iter()
         .map(|row| {
@@ -134,12 +133,9 @@ pub async fn read(
 /// # Errors
 /// The database failed.
 pub async fn rebuild(tx: &mut Tx, zone: Tz) -> Result<(), StoreError> {
-    sqlx::query!("DELETE FROM daily")
-        .persistent(false)
-        .execute(&mut **tx)
-        .await?;
+    sqlx::query!("DELETE FROM daily").execute(&mut *tx).await?;
     let hours = sqlx::query!("SELECT shape_id, hour FROM hourly")
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     let mut by_shape: BTreeMap<i32, BTreeSet<ShapeDay>> = BTreeMap::new();
     for row in hours {

@@ -41,8 +41,7 @@ pub async fn put(tx: &mut Tx, rows: &[(i32, HourRow)]) -> Result<(), StoreError>
         &columns.top_peaks,
         &columns.top_ats
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }
@@ -65,7 +64,7 @@ pub async fn read(
         from.start(),
         to.start()
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await?;
     rows.into_iter()
         .map(|row| {
@@ -109,8 +108,7 @@ pub async fn put_series(tx: &mut Tx, rows: &[(i32, SeriesHour)]) -> Result<(), S
         &peaks,
         &peak_minutes
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }

@@ -11,7 +11,6 @@ SELECT
     ($7::bigint[])[first : first + size - 1]
 FROM unnest($1::integer[], $2::timestamptz[], $3::bigint[], $4::integer[], $5::integer[])
     AS incoming (series_id, minute, stem, size, first)
-ORDER BY series_id, minute, stem
 ON CONFLICT (series_id, minute, stem) DO UPDATE SET
     -- By identity, the larger count.
     (ids, counts, size) = (

@@ -21,8 +21,7 @@ pub async fn keep(tx: &mut Tx, labels: &Labels) -> Result<(), StoreError> {
             &ids,
             &texts
         )
-        .persistent(false)
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     }
     Ok(())
@@ -42,7 +41,7 @@ pub async fn of(
         scopes,
         ids
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await?;
     Ok(rows
         .into_iter()

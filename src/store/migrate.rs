@@ -42,11 +42,11 @@ pub async fn run(store: &Store) -> Result<usize, SchemaError> {
             execution_time bigint NOT NULL
         )",
     )
-    .execute(&mut *tx)
+    .execute(&mut tx)
     .await?;
     let missing = missing(&applied(&mut tx).await?)?;
     for migration in &missing {
-        sqlx::raw_sql(migration.sql.clone()).execute(&mut *tx).await?;
+        sqlx::raw_sql(migration.sql.clone()).execute(&mut tx).await?;
         sqlx::query_scalar::<_, i64>(
             "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
              VALUES ($1, $2, true, $3, 0) RETURNING version",
@@ -54,8 +54,7 @@ pub async fn run(store: &Store) -> Result<usize, SchemaError> {
         .bind(migration.version)
         .bind(&*migration.description)
         .bind(&*migration.checksum)
-        .persistent(false)
-        .fetch_one(&mut *tx)
+        .fetch_one(&mut tx)
         .await?;
     }
     tx.commit().await?;
@@ -69,8 +68,7 @@ pub async fn run(store: &Store) -> Result<usize, SchemaError> {
 pub async fn check(store: &Store) -> Result<(), SchemaError> {
     let mut tx = store.begin().await?;
     let exists = sqlx::query_scalar::<_, bool>("SELECT to_regclass('_sqlx_migrations') IS NOT NULL")
-        .persistent(false)
-        .fetch_one(&mut *tx)
+        .fetch_one(&mut tx)
         .await?;
     let applied = if exists {
         applied(&mut tx).await?
@@ -86,8 +84,7 @@ pub async fn check(store: &Store) -> Result<(), SchemaError> {
 // The macros cannot check these: the table is not part of the schema they are checked against.
 async fn applied(tx: &mut super::Tx) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
     sqlx::query_as("SELECT version, checksum FROM _sqlx_migrations ORDER BY version")
-        .persistent(false)
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await
 }
 

@@ -76,7 +76,7 @@ pub async fn join(tx: &mut Tx, rows: &Rows) -> Result<Vec<Changed>, StoreError> 
         &rows.ids,
         &rows.counts
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await?;
     Ok(changed
         .into_iter()
@@ -103,7 +103,7 @@ pub async fn stems(
         series,
         &minutes
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await?;
     Ok(rows
         .into_iter()
@@ -132,7 +132,7 @@ pub async fn larger_than(
         since.start(),
         size
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await
 }
 
@@ -170,7 +170,7 @@ pub fn read<'tx>(
         &from as _,
         &to as _
     )
-    .fetch(&mut **tx)
+    .fetch(&mut *tx)
     .map(|row| {
         row.map(|row| MinuteRow {
             series_id: row.series_id,
@@ -190,7 +190,7 @@ pub async fn first(tx: &mut Tx, series: &[i32]) -> Result<Option<Minute>, StoreE
         "SELECT min(minute) FROM minute_counts WHERE series_id = ANY($1)",
         series
     )
-    .fetch_one(&mut **tx)
+    .fetch_one(&mut *tx)
     .await?;
     Ok(first.map(Minute::containing))
 }

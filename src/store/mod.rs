@@ -16,23 +16,22 @@ pub mod runs;
 pub mod series;
 pub mod settings;
 pub mod shapes;
+mod tx;
 
 use std::{str::FromStr, time::Duration};
 
 use sqlx::{
-    PgPool, Postgres, Transaction,
+    PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
 pub use probe::Probe;
+pub use tx::Tx;
 
 use crate::catalog::Secret;
 
 /// The error that a database call gives.
 pub type StoreError = sqlx::Error;
-
-/// A transaction.
-pub type Tx = Transaction<'static, Postgres>;
 
 /// A pool of connections to the database.
 #[derive(Clone, Debug)]
@@ -63,7 +62,7 @@ impl Store {
     /// # Errors
     /// No connection could be had.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
-        self.pool.begin().await
+        self.pool.begin().await.map(Tx::new)
     }
 
     /// Begins a transaction that only reads, all of it from one snapshot.
@@ -74,6 +73,7 @@ impl Store {
         self.pool
             .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             .await
+            .map(Tx::new)
     }
 
     /// Begins the one writing transaction an environment may have at a time. Folds of one hour from two sources, and
@@ -105,7 +105,7 @@ impl Store {
             "SELECT pg_advisory_xact_lock(hashtextextended('folga ' || $1, 0))",
             environment
         )
-        .fetch_one(&mut **tx)
+        .fetch_one(&mut *tx)
         .await?;
         Ok(())
     }

@@ -22,7 +22,6 @@ FROM unnest(
     shape_id, day, peak, lower, upper, peak_at, peak_id, total, identities, bars_first, bars, top_first, top,
     active_hours, place
 )
-ORDER BY shape_id, day
 ON CONFLICT (shape_id, day) DO UPDATE SET
     peak = excluded.peak,
     lower = excluded.lower,

@@ -17,7 +17,6 @@ FROM unnest(
 ) AS incoming (
     shape_id, hour, peak, lower, upper, peak_at, peak_id, total, identities, bars_first, bars, top_first, top
 )
-ORDER BY shape_id, hour
 ON CONFLICT (shape_id, hour) DO UPDATE SET
     peak = excluded.peak,
     lower = excluded.lower,

@@ -9,7 +9,6 @@ SELECT
     ($9::smallint[])[first : first + size - 1]
 FROM unnest($1::integer[], $2::timestamptz[], $3::text[], $4::integer[], $5::integer[])
     AS incoming (series_id, hour, total, first, size)
-ORDER BY series_id, hour
 ON CONFLICT (series_id, hour) DO UPDATE SET
     total = excluded.total,
     ids = excluded.ids,

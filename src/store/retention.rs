@@ -24,8 +24,7 @@ macro_rules! in_batches {
                 $before,
                 BATCH
             )
-            .persistent(false)
-            .execute(&mut *tx)
+            .execute(&mut tx)
             .await?
             .rows_affected();
             tx.commit().await?;

@@ -149,7 +149,7 @@ pub async fn keep(tx: &mut Tx, run: &Run) -> Result<i64, StoreError> {
         &gaps_to,
         run.error
     )
-    .fetch_one(&mut **tx)
+    .fetch_one(&mut *tx)
     .await
 }
 
@@ -162,7 +162,7 @@ pub async fn recent(tx: &mut Tx, most: i64) -> Result<Vec<Run>, StoreError> {
         "SELECT * FROM runs ORDER BY started_at DESC, id DESC LIMIT $1",
         most
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await?;
     Ok(rows
         .into_iter()
@@ -202,7 +202,7 @@ pub async fn last_successes(tx: &mut Tx) -> Result<Vec<(String, String, DateTime
         r#"SELECT environment, source, max(finished_at) AS "finished_at!" FROM runs
            WHERE outcome <> 'failed' GROUP BY environment, source"#
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await?;
     Ok(rows
         .into_iter()

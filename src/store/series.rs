@@ -27,7 +27,7 @@ pub async fn of_environment(tx: &mut Tx, environment: &str) -> Result<Vec<Series
         "SELECT id, source, endpoint, scope, outcome FROM series WHERE environment = $1 ORDER BY id",
         environment
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await
 }
 
@@ -58,6 +58,6 @@ pub async fn add(
         &scopes,
         &outcomes
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await
 }

@@ -10,7 +10,7 @@ use super::{StoreError, Tx};
 /// The database failed.
 pub async fn get(tx: &mut Tx, name: &str) -> Result<Option<String>, StoreError> {
     sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name)
-        .fetch_optional(&mut **tx)
+        .fetch_optional(&mut *tx)
         .await
 }
 
@@ -25,8 +25,7 @@ pub async fn set(tx: &mut Tx, name: &str, value: &str) -> Result<(), StoreError>
         name,
         value
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }

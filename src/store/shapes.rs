@@ -27,7 +27,7 @@ pub async fn of_environment(tx: &mut Tx, environment: &str) -> Result<Vec<Stored
         "SELECT id, definition, history_from, folded_before FROM shapes WHERE environment = $1 ORDER BY id",
         environment
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await
 }
 
@@ -43,7 +43,7 @@ pub async fn add(tx: &mut Tx, environment: &str, definition: &str) -> Result<Sto
         environment,
         definition
     )
-    .fetch_one(&mut **tx)
+    .fetch_one(&mut *tx)
     .await
 }
 
@@ -57,8 +57,7 @@ pub async fn set_folded(tx: &mut Tx, shapes: &[i32], before: DateTime<Utc>) -> R
         shapes,
         before
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }
@@ -69,8 +68,7 @@ pub async fn set_folded(tx: &mut Tx, shapes: &[i32], before: DateTime<Utc>) -> R
 /// The database failed.
 pub async fn set_history_from(tx: &mut Tx, shape: i32, from: DateTime<Utc>) -> Result<(), StoreError> {
     sqlx::query!("UPDATE shapes SET history_from = $2 WHERE id = $1", shape, from)
-        .persistent(false)
-        .execute(&mut **tx)
+        .execute(&mut *tx)
         .await?;
     Ok(())
 }
@@ -101,7 +99,7 @@ pub async fn in_force(tx: &mut Tx, environment: &str) -> Result<Vec<InForce>, St
          WHERE environment = $1 ORDER BY limit_id, valid_from DESC",
         environment
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *tx)
     .await
 }
 
@@ -128,8 +126,7 @@ pub async fn put_in_force(
         limit.value,
         limit.mode
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }
