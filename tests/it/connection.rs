@@ -134,7 +134,8 @@ async fn a_server_that_says_nothing_is_given_up_in_time() {
 
 /// Every byte percent-encoded.
 fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    let bytes: Vec<_> = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    bytes.concat()
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ fn start(folga: Folga) -> Child {
 
 /// Exit code, results and log of a drain that was started.
 async fn ended(child: Child) -> (Option<i32>, String) {
-    let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output())
+    let output = tokio::time::timeout(Duration::from_mins(1), child.wait_with_output())
         .await
         .expect("it ends within a minute")
         .unwrap();
@@ -78,7 +78,11 @@ async fn waits_for(pool: &PgPool, event: &str) {
     wait_until(event, async || {
         let query = "SELECT count(*) FROM pg_stat_activity
                      WHERE wait_event = $1 AND datname = current_database() AND application_name = 'folga'";
-        let waiting: i64 = sqlx::query_scalar(query).bind(event).fetch_one(pool).await.unwrap();
+        let waiting: i64 = sqlx::query_scalar(query)
+            .bind(event)
+            .fetch_one(pool)
+            .await
+            .unwrap();
         waiting > 0
     })
     .await;
@@ -91,13 +95,21 @@ async fn slow_writes(pool: &PgPool, seconds: u32) {
          $$ BEGIN PERFORM pg_sleep({seconds}); RETURN NULL; END $$;
          CREATE TRIGGER slowly AFTER INSERT ON minute_counts FOR EACH STATEMENT EXECUTE FUNCTION slowly()"
     );
-    sqlx::raw_sql(AssertSqlSafe(statement)).execute(pool).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(statement))
+        .execute(pool)
+        .await
+        .unwrap();
 }
 
 /// Holds a drain before it reads anything, and gives it with the proxies it goes through.
 async fn held(bench: &Bench, redis_port: u16, postgres_port: u16) -> (Child, Proxy, Proxy) {
     // The first run takes the catalog in, so that the next commit is that of the drain.
-    bench.folga(&["report", "--env", "prod"]).at(NOW).run().await.succeeded();
+    bench
+        .folga(&["report", "--env", "prod"])
+        .at(NOW)
+        .run()
+        .await
+        .succeeded();
     let redis = Proxy::start(redis_port).await;
     let postgres = Proxy::start(postgres_port).await;
     redis.set(Behaviour::Hang);
@@ -182,7 +194,10 @@ async fn a_postgres_that_stops_while_it_is_written_holds_all_or_nothing() {
     postgres.restart().unwrap();
     let pool = pool(&bench.database_url);
     assert_eq!(totals(&pool).await, [0; 3]);
-    sqlx::raw_sql("DROP TRIGGER slowly ON minute_counts").execute(&pool).await.unwrap();
+    sqlx::raw_sql("DROP TRIGGER slowly ON minute_counts")
+        .execute(&pool)
+        .await
+        .unwrap();
     drain(&bench, NOW).await.succeeded();
     assert_eq!(totals(&pool).await, [9; 3]);
     assert_eq!(reported(&bench).await, 9);

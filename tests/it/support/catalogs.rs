@@ -37,18 +37,18 @@ window = "1m""#;
 
 /// A group of limits on the gateway's tenants: the id of each, and its further lines.
 pub fn limits(limits: &[(&str, &str)]) -> String {
-    let mut text = "[[group]]\nid = \"A\"\nname = \"All\"\n".to_owned();
+    let mut parts = vec!["[[group]]\nid = \"A\"\nname = \"All\"".to_owned()];
     for (id, lines) in limits {
-        text += &format!("[[group.limit]]\nid = \"{id}\"\n");
+        parts.push(format!("[[group.limit]]\nid = \"{id}\""));
         for (key, default) in [("source", "gateway"), ("scope", "tenant")] {
             let given = lines.lines().any(|line| line.starts_with(&format!("{key} =")));
             if !given {
-                text += &format!("{key} = \"{default}\"\n");
+                parts.push(format!("{key} = \"{default}\""));
             }
         }
-        text += &format!("{lines}\n");
+        parts.push((*lines).to_owned());
     }
-    text
+    parts.join("\n") + "\n"
 }
 
 /// The catalog of most tests: the gateway's messages with these limits.
