@@ -10,7 +10,9 @@ use super::{
     source::MESSAGING,
     support::{
         Bench, at,
-        catalogs::{HEAD, MESSAGES, THIRTY, drain, limit, limits, messages, put, put_counter, report},
+        catalogs::{
+            HEAD, MESSAGES, THIRTY, drain, limit, limits, messages, put, put_counter, report, report_at,
+        },
     },
 };
 
@@ -30,14 +32,6 @@ fn figures(report: &Value, id: &str) -> (Value, Value) {
 
 fn of(total: u64, peak: u64) -> (Value, Value) {
     (json!(total), json!(peak))
-}
-
-/// A report of a period as of an instant.
-async fn report_at(bench: &Bench, from: &str, to: &str, now: &str) -> Value {
-    let arguments = [
-        "report", "--env", "prod", "--format", "json", "--from", from, "--to", to,
-    ];
-    bench.folga(&arguments).at(now).run().await.succeeded().json()
 }
 
 async fn increment(bench: &Bench, key: &str, field: &str, by: i64) {

@@ -7,7 +7,7 @@ use super::{
     source::MESSAGING,
     support::{
         Bench, at,
-        catalogs::{HEAD, THIRTY, drain, limit, limits, messages, put, report},
+        catalogs::{HEAD, THIRTY, drain, limit, limits, messages, put, report, report_at},
     },
 };
 
@@ -25,14 +25,6 @@ async fn increment(bench: &Bench, key: &str, by: i64) {
 async fn count(bench: &Bench, minute: &str, count: &str) {
     let key = bench.key(&format!("m:messages:{minute}"));
     put(bench, key, &[(b"esc-1", count.as_bytes())]).await;
-}
-
-/// A report of a period as of an instant.
-async fn report_at(bench: &Bench, from: &str, to: &str, now: &str) -> Value {
-    let arguments = [
-        "report", "--env", "prod", "--format", "json", "--from", from, "--to", to,
-    ];
-    bench.folga(&arguments).at(now).run().await.succeeded().json()
 }
 
 #[tokio::test]
