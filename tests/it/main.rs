@@ -13,4 +13,6 @@ mod secrets;
 mod serve;
 mod servers;
 mod source;
+mod store;
 mod support;
+mod time;

@@ -89,10 +89,15 @@ pub async fn drain(bench: &Bench, now: &str) -> Ran {
 
 /// Reports the production environment between two instants as of the second.
 pub async fn report(bench: &Bench, from: &str, to: &str) -> Value {
+    report_at(bench, from, to, to).await
+}
+
+/// Reports the production environment between two instants as of a third.
+pub async fn report_at(bench: &Bench, from: &str, to: &str, now: &str) -> Value {
     let arguments = [
         "report", "--env", "prod", "--format", "json", "--from", from, "--to", to,
     ];
-    bench.folga(&arguments).at(to).run().await.succeeded().json()
+    bench.folga(&arguments).at(now).run().await.succeeded().json()
 }
 
 /// One limit of a report.
