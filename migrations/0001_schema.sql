@@ -44,6 +44,7 @@ CREATE TABLE labels (
     scope text NOT NULL,
     id bigint NOT NULL,
     label text NOT NULL,
+    seen date NOT NULL, -- when it was last met
     PRIMARY KEY (scope, id)
 );
 
@@ -102,6 +103,7 @@ CREATE TABLE hourly (
     identities bigint NOT NULL, -- with samples in this hour
     histogram_values bigint[] NOT NULL, -- counts of closed aligned windows, ascending
     histogram_windows bigint[] NOT NULL, -- how many identity-windows had that count
+    histogram_rounded boolean NOT NULL, -- too many distinct values to keep: rounded up
     top_ids bigint[] NOT NULL, -- the five largest identity peaks, largest first
     top_peaks bigint[] NOT NULL,
     top_at timestamptz[] NOT NULL,
@@ -121,6 +123,7 @@ CREATE TABLE daily (
     identities bigint NOT NULL, -- in the busiest hour
     histogram_values bigint[] NOT NULL,
     histogram_windows bigint[] NOT NULL,
+    histogram_rounded boolean NOT NULL,
     top_ids bigint[] NOT NULL,
     top_peaks bigint[] NOT NULL,
     top_at timestamptz[] NOT NULL,

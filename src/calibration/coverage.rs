@@ -63,16 +63,12 @@ impl Vouched {
         rest
     }
 
-    /// The hours of the day, in local time, that have a covered minute in the hours of `[from, to)`.
+    /// The hours of the day, in local time, in which an hour of `[from, to)` with a covered minute starts.
     #[must_use]
     pub fn hours_of_day(&self, from: Hour, to: Hour, zone: Tz) -> [bool; 24] {
         let mut seen = [false; 24];
-        for (hour, mask) in self.hours(from.first_minute(), to.first_minute()) {
-            // An hour of UTC lies in two local hours at most: its first and its last covered minute tell them.
-            for bit in [mask.trailing_zeros(), mask.ilog2()] {
-                let minute = hour.first_minute().plus(bit.into());
-                seen[minute.start().with_timezone(&zone).hour() as usize] = true;
-            }
+        for (hour, _) in self.hours(from.first_minute(), to.first_minute()) {
+            seen[hour.start().with_timezone(&zone).hour() as usize] = true;
         }
         seen
     }

@@ -39,13 +39,16 @@ impl WouldBlock {
             return None;
         }
         let over = figures.histogram.over(limit);
-        let exact = rules.is_fixed();
+        let fixed = rules.is_fixed();
         let beyond = figures.peak.map_or(0, |peak| peak.value.saturating_sub(limit));
-        let least = if exact { 0 } else { beyond };
+        let least = if fixed { 0 } else { beyond };
         Some(Self {
-            requests: over.requests.max(least.into()),
+            requests: over
+                .requests
+                .max(least.into())
+                .min(figures.total.max(least.into())),
             identity_windows: over.identity_windows.max(u64::from(least > 0)),
-            exact,
+            exact: fixed && !figures.histogram.is_rounded(),
         })
     }
 }

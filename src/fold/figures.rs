@@ -96,25 +96,37 @@ impl Top {
 }
 
 impl Figures {
+    /// What does not hang on windows: all that was counted, and by how many.
+    #[must_use]
+    pub fn without_windows(&self) -> Self {
+        Self {
+            total: self.total,
+            identities: self.identities,
+            ..Self::default()
+        }
+    }
+
     /// The figures of several spans that do not overlap, together.
     #[must_use]
     pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut all = Self::default();
         let mut top = Top::default();
         let mut tally = Tally::exact();
+        let mut rounded = false;
         for part in parts {
             all.peak = all.peak.into_iter().chain(part.peak).min_by_key(Peak::rank);
             all.lower = all.lower.max(part.lower);
             all.upper = all.upper.max(part.upper);
             all.total = all.total.saturating_add(part.total);
             all.identities = all.identities.max(part.identities);
+            rounded |= part.histogram.is_rounded();
             part.top.iter().for_each(|identity| top.offer(*identity));
             part.histogram
                 .entries()
                 .iter()
                 .for_each(|(value, windows)| tally.add(*value, *windows));
         }
-        all.histogram = tally.into_histogram();
+        all.histogram = tally.into_histogram().or_rounded(rounded);
         all.top = top.into_vec();
         all
     }

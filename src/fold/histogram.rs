@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 /// How many windows of single identities held how much.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Histogram(Vec<(u64, u64)>);
+pub struct Histogram {
+    entries: Vec<(u64, u64)>,
+    rounded: bool,
+}
 
 /// What a limit would have refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,26 +29,41 @@ impl Histogram {
         tally.into_histogram()
     }
 
+    /// The same, where values have been rounded up.
+    #[must_use]
+    pub fn or_rounded(self, rounded: bool) -> Self {
+        Self {
+            rounded: self.rounded || rounded,
+            ..self
+        }
+    }
+
     /// (value, windows) pairs, ascending by value, all above 0.
     #[must_use]
     pub fn entries(&self) -> &[(u64, u64)] {
-        &self.0
+        &self.entries
+    }
+
+    /// Whether values have been rounded up.
+    #[must_use]
+    pub const fn is_rounded(&self) -> bool {
+        self.rounded
     }
 
     /// Whether it has no windows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
     }
 
     /// The value at a quantile given in thousandths, by nearest rank: of n values in order, the one at place
     /// ⌈n × quantile / 1000⌉, the first at the least. None for an empty histogram.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<u64> {
-        let windows: u128 = self.0.iter().map(|(_, windows)| u128::from(*windows)).sum();
+        let windows: u128 = self.entries.iter().map(|(_, windows)| u128::from(*windows)).sum();
         let place = (windows * u128::from(per_mille)).div_ceil(1000).max(1);
         let mut seen = 0;
-        self.0.iter().find_map(|(value, windows)| {
+        self.entries.iter().find_map(|(value, windows)| {
             seen += u128::from(*windows);
             (seen >= place).then_some(*value)
         })
@@ -54,8 +72,8 @@ impl Histogram {
     /// What a limit would have refused: Σ n·max(0, v − limit) requests in Σ n[v > limit] windows.
     #[must_use]
     pub fn over(&self, limit: u64) -> Over {
-        let above = self.0.partition_point(|(value, _)| *value <= limit);
-        self.0[above..]
+        let above = self.entries.partition_point(|(value, _)| *value <= limit);
+        self.entries[above..]
             .iter()
             .fold(Over::default(), |over, (value, windows)| Over {
                 requests: over
@@ -79,6 +97,8 @@ pub(super) struct Tally {
     distinct: usize,
     most: usize,
     rounded: bool,
+    /// The largest value as it came.
+    largest: u64,
 }
 
 impl Tally {
@@ -90,11 +110,12 @@ impl Tally {
             distinct: 0,
             most: usize::MAX,
             rounded: false,
+            largest: 0,
         }
     }
 
     /// Keeps an hour: with more than 4,096 distinct values all of them are rounded up to three significant digits.
-    /// Up, so that what a limit would have refused is never understated.
+    /// Up, so that what a limit would have refused is never understated; but not above the largest.
     pub(super) fn of_hour() -> Self {
         Self {
             most: DISTINCT,
@@ -106,6 +127,7 @@ impl Tally {
         if value == 0 || windows == 0 {
             return;
         }
+        self.largest = self.largest.max(value);
         let value = if self.rounded {
             three_digits_up(value)
         } else {
@@ -136,14 +158,22 @@ impl Tally {
                 ..Self::of_hour()
             },
         );
-        for (value, windows) in exact.into_histogram().0 {
+        for (value, windows) in exact.into_histogram().entries {
             self.add(value, windows);
         }
     }
 
     pub(super) fn into_histogram(self) -> Histogram {
         let small = (0..).zip(self.small).filter(|(_, windows)| *windows > 0);
-        Histogram(small.chain(self.large).collect())
+        // No window held more than the largest did. Only the last value can have been rounded past it.
+        let entries = small
+            .chain(self.large)
+            .map(|(value, windows)| (value.min(self.largest), windows))
+            .collect();
+        Histogram {
+            entries,
+            rounded: self.rounded,
+        }
     }
 }
 

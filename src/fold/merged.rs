@@ -10,7 +10,7 @@ use super::{Figures, HourRow};
 pub struct Merged {
     /// What was counted in them.
     pub figures: Figures,
-    /// The largest peak by local hour of day, of the hours' peaks. None where no hour had a peak in it.
+    /// The largest peak by local hour of day in which an hour starts. None where no hour had a peak.
     pub by_hour: [Option<u64>; 24],
     /// How many hours had samples.
     pub active_hours: u32,
@@ -21,10 +21,12 @@ impl Merged {
     #[must_use]
     pub fn of_hours(rows: &[HourRow], zone: Tz) -> Self {
         let mut by_hour = [None; 24];
-        for peak in rows.iter().filter_map(|row| row.figures.peak) {
-            let hour = peak.at.start().with_timezone(&zone).hour();
+        for row in rows {
+            // Where the zone is off by half an hour, an hour lies in two local ones: it counts where it starts, as it
+            // does for days.
+            let hour = row.hour.start().with_timezone(&zone).hour();
             let largest: &mut Option<u64> = &mut by_hour[hour as usize];
-            *largest = (*largest).max(Some(peak.value));
+            *largest = (*largest).max(row.figures.peak.map(|peak| peak.value));
         }
         let active = rows.iter().filter(|row| row.figures.total > 0).count();
         Self {

@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, SubsecRound, Utc};
+use chrono_tz::Tz;
 
 use super::{
     Period,
-    parts::ignored_hours,
+    parts::{LeftOut, ignored_hours},
     view::{CoverageView, GroupView, LimitView, PeakView, Report, SourceNames, SpanView, TopView},
 };
 use crate::{
     calibration::{Observed, Percentiles, Target, Vouched, WouldBlock},
     catalog::{Catalog, Limit, Source},
     fold::{Figures, Merged, Rules},
-    time::Minute,
+    time::{Hour, Minute, Window},
 };
 
 /// What a report is made of.
@@ -47,19 +48,13 @@ pub struct LimitData {
     pub history_from: Option<DateTime<Utc>>,
 }
 
-/// What the limits of a source have to know of it.
-struct SourceView {
-    hours_of_day: [bool; 24],
-    covered: bool,
-    partial: bool,
-}
-
 /// Makes the report.
 #[must_use]
 pub fn build(input: &ReportInput<'_>) -> Report {
     let Period { from, to } = input.period;
     let (catalog, zone) = (input.catalog, input.catalog.timezone);
     let ignored = ignored_hours(&catalog.ignored, input.environment, input.period);
+    let left_out = LeftOut::new(&catalog.ignored, input.environment);
     let mut coverage = Vec::new();
     let mut sources = BTreeMap::new();
     let here = |source: &&Source| source.environments.iter().any(|name| name == input.environment);
@@ -70,29 +65,8 @@ pub fn build(input: &ReportInput<'_>) -> Report {
             closed_before: Minute::containing(input.generated_at - source.grace),
         };
         let vouched = input.sources.get(&source.name).unwrap_or(&never_read);
-        let counted = vouched.coverage(from, to, zone);
-        let judged = vouched.without(|hour| ignored.iter().any(|span| span.holds(hour)));
-        let hours_of_day = judged.hours_of_day(from, to, zone);
-        sources.insert(
-            source.name.as_str(),
-            SourceView {
-                hours_of_day,
-                covered: hours_of_day.contains(&true),
-                partial: from < to && vouched.closed_before < to.first_minute(),
-            },
-        );
-        coverage.push(CoverageView {
-            source: source.name.clone(),
-            minutes: counted.minutes,
-            covered: counted.covered,
-            consecutive_days: counted.consecutive_days,
-            gaps: (counted.gaps.iter())
-                .map(|gap| SpanView {
-                    from: gap.from.start(),
-                    to: gap.to.start(),
-                })
-                .collect(),
-        });
+        coverage.push(coverage_view(source, vouched, input.period, &left_out, zone));
+        sources.insert(source.name.as_str(), vouched.clone());
     }
     let groups = catalog
         .groups
@@ -113,14 +87,19 @@ pub fn build(input: &ReportInput<'_>) -> Report {
                 name: group.name.clone(),
                 limits: (group.limits.iter())
                     .filter(|limit| limit.exists_in(input.environment))
-                    .map(|limit| view(limit, input, &sources))
+                    .map(|limit| view(limit, input, &sources, &left_out))
                     .collect(),
             })
             .collect(),
     }
 }
 
-fn view(limit: &Limit, input: &ReportInput<'_>, sources: &BTreeMap<&str, SourceView>) -> LimitView {
+fn view(
+    limit: &Limit,
+    input: &ReportInput<'_>,
+    sources: &BTreeMap<&str, Vouched>,
+    left_out: &LeftOut,
+) -> LimitView {
     let none = LimitData::default();
     let data = input.limits.get(&limit.id).unwrap_or(&none);
     let figures = &data.merged.figures;
@@ -134,9 +113,11 @@ fn view(limit: &Limit, input: &ReportInput<'_>, sources: &BTreeMap<&str, SourceV
     let mode = limit.mode_in(input.environment);
     let value = limit.value_in(input.environment);
     let target = Target::new(mode, value, limit.watch_alert, input.catalog.alert_percent);
-    let observed = Observed::new(figures, &rules, own().any(|source| source.covered));
+    let Period { from, to } = input.period;
+    let hours_of_day = hours_of_day(own(), limit.window, input, left_out);
+    let observed = Observed::new(figures, &rules, hours_of_day.contains(&true));
     let judgement = target.judge(&observed);
-    let quiet = |hour: usize| own().any(|source| source.hours_of_day[hour]).then_some(0);
+    let quiet = |hour: usize| hours_of_day[hour].then_some(0);
     let by_hour = || std::array::from_fn(|hour| data.merged.by_hour[hour].or_else(|| quiet(hour)));
     LimitView {
         id: limit.id.clone(),
@@ -166,7 +147,7 @@ fn view(limit: &Limit, input: &ReportInput<'_>, sources: &BTreeMap<&str, SourceV
         utilization: judgement.utilization,
         total: figures.total,
         history_from: data.history_from,
-        partial: own().any(|source| source.partial),
+        partial: from < to && own().any(|source| source.closed_before < to.first_minute()),
         would_block: target
             .limit
             .filter(|_| observed.is_known())
@@ -175,6 +156,65 @@ fn view(limit: &Limit, input: &ReportInput<'_>, sources: &BTreeMap<&str, SourceV
         top_identities: top(limit, figures, input),
         hypothetical_peak: limit.hypothetical_peak,
         by_hour: rules.is_observable().then(by_hour),
+    }
+}
+
+/// The local hours of day in which a limit was vouched for. An hour whose windows reach back into one that is left out
+/// tells nothing.
+fn hours_of_day<'a>(
+    sources: impl Iterator<Item = &'a Vouched>,
+    window: Window,
+    input: &ReportInput<'_>,
+    left_out: &LeftOut,
+) -> [bool; 24] {
+    let Period { from, to } = input.period;
+    let mut hours = [false; 24];
+    for source in sources {
+        let judged = source.without(|hour| left_out.holds(hour) || left_out.reaches(hour, window));
+        let seen = judged.hours_of_day(from, to, input.catalog.timezone);
+        hours.iter_mut().zip(seen).for_each(|(hour, seen)| *hour |= seen);
+    }
+    hours
+}
+
+/// How much of a period a source's minutes are covered, hours that are left out apart.
+fn coverage_view(
+    source: &Source,
+    vouched: &Vouched,
+    period: Period,
+    left_out: &LeftOut,
+    zone: Tz,
+) -> CoverageView {
+    let Period { from, to } = period;
+    let whole = vouched.coverage(from, to, zone);
+    let closed = |hour: Hour| (vouched.closed_before.index() - hour.first_minute().index()).clamp(0, 60);
+    let out: i64 = (from.index()..to.index())
+        .map(Hour::from_index)
+        .filter(|hour| left_out.holds(*hour))
+        .map(closed)
+        .sum();
+    let gaps = (whole.gaps.iter())
+        .flat_map(|gap| (gap.from.index()..gap.to.index()).map(Minute::from_index))
+        .filter(|minute| !left_out.holds(minute.hour()));
+    let mut runs: Vec<SpanView> = Vec::new();
+    for minute in gaps {
+        match runs.last_mut() {
+            Some(last) if last.to == minute.start() => last.to = minute.end(),
+            _ => runs.push(SpanView {
+                from: minute.start(),
+                to: minute.end(),
+            }),
+        }
+    }
+    CoverageView {
+        source: source.name.clone(),
+        minutes: whole.minutes - out,
+        covered: vouched
+            .without(|hour| left_out.holds(hour))
+            .coverage(from, to, zone)
+            .covered,
+        consecutive_days: whole.consecutive_days,
+        gaps: runs,
     }
 }
 

@@ -13,7 +13,7 @@ mod view;
 mod tests;
 
 pub use build::{LimitData, ReportInput, build};
-pub use parts::{Parts, ignored_hours};
+pub use parts::{LeftOut, Parts, ignored_hours};
 pub use period::{Period, PeriodChoice};
 pub use table::table;
 pub use view::{

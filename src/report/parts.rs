@@ -2,37 +2,72 @@
 
 use std::ops::Range;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use chrono_tz::Tz;
 
 use super::{Period, period::first_hour, view::IgnoredView};
 use crate::{
     catalog::Ignored,
-    time::{Day, Hour, day_of},
+    time::{Day, Hour, Window, day_of},
 };
 
 /// The hours of a period that the catalog leaves out in an environment: every hour that an ignored span touches.
 #[must_use]
 pub fn ignored_hours(ignored: &[Ignored], environment: &str, period: Period) -> Vec<IgnoredView> {
-    let first_from =
-        |instant: DateTime<Utc>| Hour::containing(instant + TimeDelta::hours(1) - TimeDelta::nanoseconds(1));
     ignored
         .iter()
         .filter(|span| span.environment == environment && span.from < span.to)
-        .map(|span| {
-            (
-                Hour::containing(span.from).max(period.from),
-                first_from(span.to).min(period.to),
-                span,
-            )
-        })
-        .filter(|(from, to, _)| from < to)
-        .map(|(from, to, span)| IgnoredView {
-            from: from.start(),
-            to: to.start(),
+        .map(|span| (touched_hours(span, period), span))
+        .filter(|(hours, _)| hours.start < hours.end)
+        .map(|(hours, span)| IgnoredView {
+            from: hours.start.start(),
+            to: hours.end.start(),
             reason: span.reason.clone(),
         })
         .collect()
+}
+
+/// The hours that the catalog leaves out in an environment, whatever the period.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut(Vec<Range<Hour>>);
+
+impl LeftOut {
+    /// The hours that ignored spans touch.
+    #[must_use]
+    pub fn new(ignored: &[Ignored], environment: &str) -> Self {
+        let always = Period {
+            from: Hour::from_index(i64::MIN / 3600),
+            to: Hour::from_index(i64::MAX / 3600),
+        };
+        let spans = ignored
+            .iter()
+            .filter(|span| span.environment == environment && span.from < span.to);
+        Self(spans.map(|span| touched_hours(span, always)).collect())
+    }
+
+    /// Whether an hour is left out.
+    #[must_use]
+    pub fn holds(&self, hour: Hour) -> bool {
+        self.0.iter().any(|span| span.contains(&hour))
+    }
+
+    /// Whether a window that ends in an hour may hold minutes of one that is left out.
+    #[must_use]
+    pub fn reaches(&self, hour: Hour, window: Window) -> bool {
+        let back = hour.first_minute().plus(-window.reach_minutes()).hour();
+        self.0.iter().any(|span| span.start < hour && span.end > back)
+    }
+
+    /// Whether hours of `[from, to)` are left out or may be reached by windows from ones that are.
+    fn touches(&self, from: Hour, to: Hour) -> bool {
+        let back = from.first_minute().plus(-Window::LocalDay.reach_minutes()).hour();
+        self.0.iter().any(|span| span.start < to && span.end > back)
+    }
+}
+
+fn touched_hours(span: &Ignored, period: Period) -> Range<Hour> {
+    let past = Hour::containing(span.to + TimeDelta::hours(1) - TimeDelta::nanoseconds(1));
+    Hour::containing(span.from).max(period.from)..past.min(period.to)
 }
 
 /// The rows to merge: daily ones for local days that lie in the period as a whole, hourly ones for the rest.
@@ -47,23 +82,20 @@ pub struct Parts {
 impl Parts {
     /// The rows that hold a period without the hours that are ignored.
     #[must_use]
-    pub fn new(period: Period, ignored: &[IgnoredView], zone: Tz) -> Self {
+    pub fn new(period: Period, left_out: &LeftOut, zone: Tz) -> Self {
         let mut parts = Self::default();
         let mut from = period.from;
         while from < period.to {
             let day = day_of(from.start(), zone);
             let Some(next) = day.succ_opt() else { break };
             let end = first_hour(next, zone);
-            let touched = ignored
-                .iter()
-                .any(|span| span.from < end.start() && span.to > from.start());
+            let touched = left_out.touches(from, end);
             if from == first_hour(day, zone) && end <= period.to && !touched {
                 parts.add_day(day);
             } else {
                 let hours = (from.index()..end.min(period.to).index()).map(Hour::from_index);
-                let ignored = |hour: &Hour| ignored.iter().any(|span| span.holds(*hour));
                 hours
-                    .filter(|hour| !ignored(hour))
+                    .filter(|hour| !left_out.holds(*hour))
                     .for_each(|hour| parts.add_hour(hour));
             }
             from = end;
@@ -103,7 +135,7 @@ mod tests {
     fn parts(from: &str, to: &str, ignored: &[Ignored], zone: Tz) -> Parts {
         let Range { start, end } = hours(from, to);
         let period = Period { from: start, to: end };
-        Parts::new(period, &ignored_hours(ignored, "prod", period), zone)
+        Parts::new(period, &LeftOut::new(ignored, "prod"), zone)
     }
 
     fn days(from: &str, to: &str) -> (Day, Day) {

@@ -1,9 +1,14 @@
 //! Which keys there are to read.
 
+use std::collections::BTreeSet;
+
 use chrono::TimeDelta;
 use redis::Value;
 
-use crate::catalog::{Find, Pattern};
+use crate::{
+    catalog::{Find, Pattern},
+    time::Minute,
+};
 
 use super::{FoundKey, Plan, ReadError, Rejects, Session, Target, Verdict, key::Parts, session::wrong_type};
 
@@ -20,6 +25,8 @@ pub struct Found {
     pub keys: Vec<FoundKey>,
     /// The keys that are not read.
     pub rejects: Rejects,
+    /// The minutes whose index could not be read: nobody knows which keys they had.
+    pub doubtful: BTreeSet<Minute>,
     /// The furthest that a key is ahead of the clock, where one is.
     pub ahead: Option<TimeDelta>,
 }
@@ -33,7 +40,7 @@ pub async fn find(session: &Session, target: Target<'_>, plan: &Plan) -> Result<
     let mut raw = match &target.source.find {
         Find::Scan => scan(session, target).await?,
         Find::Endpoints(endpoints) => named(target, plan, endpoints),
-        Find::Index(index) => indexed(session, target, plan, index, &mut found.rejects).await?,
+        Find::Index(index) => indexed(session, target, plan, index, &mut found).await?,
     };
     // A scan may give a key twice.
     raw.sort_unstable();
@@ -124,20 +131,19 @@ async fn indexed(
     target: Target<'_>,
     plan: &Plan,
     index: &Pattern,
-    rejects: &mut Rejects,
+    found: &mut Found,
 ) -> Result<Vec<Vec<u8>>, ReadError> {
-    let sets: Vec<_> = plan
-        .due
-        .iter()
-        .map(|minute| index.render(&target.environment.prefix, "", &minute.text(target.source.minute)))
-        .collect();
+    let name =
+        |minute: &Minute| index.render(&target.environment.prefix, "", &minute.text(target.source.minute));
+    let sets: Vec<(Minute, String)> = plan.due.iter().map(|minute| (*minute, name(minute))).collect();
     let mut keys = Vec::new();
     for sets in sets.chunks(UNION) {
-        match session.try_ask(redis::cmd("SUNION").arg(sets)).await? {
+        let names: Vec<&str> = sets.iter().map(|(_, name)| &**name).collect();
+        match session.try_ask(redis::cmd("SUNION").arg(names)).await? {
             Value::Array(members) => keys.extend(members.into_iter().filter_map(bytes)),
             Value::ServerError(error) => {
                 wrong_type(&error)?;
-                keys.extend(set_by_set(session, sets, rejects).await?);
+                keys.extend(set_by_set(session, sets, found).await?);
             }
             _ => return Err(ReadError::Reply("SUNION")),
         }
@@ -148,20 +154,21 @@ async fn indexed(
 /// One of the sets is none: asked one by one, the others still answer.
 async fn set_by_set(
     session: &Session,
-    sets: &[String],
-    rejects: &mut Rejects,
+    sets: &[(Minute, String)],
+    found: &mut Found,
 ) -> Result<Vec<Vec<u8>>, ReadError> {
     let mut commands = redis::pipe();
-    for set in sets {
+    for (_, set) in sets {
         commands.cmd("SMEMBERS").arg(set);
     }
     let mut keys = Vec::new();
-    for (set, reply) in sets.iter().zip(session.try_all(&commands).await?) {
+    for ((minute, set), reply) in sets.iter().zip(session.try_all(&commands).await?) {
         match reply {
             Value::Array(members) => keys.extend(members.into_iter().filter_map(bytes)),
             Value::ServerError(error) => {
                 wrong_type(&error)?;
-                rejects.add(set.as_bytes(), "it is an index but no set", 1);
+                found.rejects.add(set.as_bytes(), "it is an index but no set", 1);
+                found.doubtful.insert(*minute);
             }
             _ => return Err(ReadError::Reply("SMEMBERS")),
         }

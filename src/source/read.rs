@@ -1,7 +1,7 @@
 //! Reads the keys that were found, a bounded batch at a time.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{BTreeSet, HashSet, VecDeque},
     mem,
     pin::Pin,
 };
@@ -12,7 +12,10 @@ use futures_util::{
 };
 use redis::Value;
 
-use crate::{catalog::SourceKind, time::Minute};
+use crate::{
+    catalog::{Find, SourceKind},
+    time::Minute,
+};
 
 use super::{
     FoundKey, Identities, KeyRead, Labels, ReadError, Rejects, Session, Target, cells::Cells, find::page,
@@ -43,6 +46,7 @@ pub struct Reader<'a> {
     asked: Option<Asked<'a>>,
     size: BatchSize,
     rejects: Rejects,
+    doubtful: BTreeSet<Minute>,
     labels: Labels,
 }
 
@@ -71,6 +75,7 @@ impl<'a> Reader<'a> {
             asked: None,
             size: BatchSize::default(),
             rejects: Rejects::default(),
+            doubtful: BTreeSet::new(),
             labels: Labels::default(),
         }
     }
@@ -146,6 +151,25 @@ impl<'a> Reader<'a> {
         mem::take(&mut self.labels)
     }
 
+    /// The minutes of which keys could not be read.
+    #[must_use]
+    pub const fn doubtful(&self) -> &BTreeSet<Minute> {
+        &self.doubtful
+    }
+
+    /// Refuses a whole key: its minute can't be vouched for.
+    fn refuse(&mut self, key: &FoundKey, reason: &str) {
+        self.rejects.add(&key.raw, reason, 1);
+        self.doubtful.insert(key.minute);
+    }
+
+    /// A key that was met but is not there. Keys that are only asked for by name need not exist.
+    fn vanished(&mut self, key: &FoundKey) {
+        if !matches!(self.target.source.find, Find::Endpoints(_)) {
+            self.refuse(key, "it was gone before it could be read");
+        }
+    }
+
     /// Takes what could not be read since the last call.
     pub fn take_rejects(&mut self) -> Rejects {
         mem::take(&mut self.rejects)
@@ -165,8 +189,14 @@ impl<'a> Reader<'a> {
         for (key, reply) in batch.iter().zip(replies) {
             let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
             match (self.target.source.kind, reply) {
-                (_, Value::Nil) => continue,
-                (SourceKind::Hash, Value::Array(items)) if items.is_empty() => continue,
+                (_, Value::Nil) => {
+                    self.vanished(key);
+                    continue;
+                }
+                (SourceKind::Hash, Value::Array(items)) if items.is_empty() => {
+                    self.vanished(key);
+                    continue;
+                }
                 (SourceKind::Hash, Value::Array(items)) => {
                     fields += items.len() / 2;
                     for_each_field(&items, |field, count| cells.field(field, count));
@@ -177,7 +207,7 @@ impl<'a> Reader<'a> {
                 }
                 (_, Value::ServerError(error)) => {
                     wrong_type(&error)?;
-                    self.rejects.add(&key.raw, WRONG_TYPE, 1);
+                    self.refuse(key, WRONG_TYPE);
                     continue;
                 }
                 _ => return Err(ReadError::Reply(self.command())),
@@ -200,7 +230,8 @@ impl<'a> Reader<'a> {
             let reply = self.session.try_ask(&command).await?;
             if let Value::ServerError(error) = &reply {
                 wrong_type(error)?;
-                self.rejects.add(&key.raw, WRONG_TYPE, 1);
+                drop(cells);
+                self.refuse(key, WRONG_TYPE);
                 return Ok(None);
             }
             let (next, items) = page(reply).ok_or(ReadError::Reply("HSCAN"))?;

@@ -80,7 +80,8 @@ async fn put(tx: &mut Tx, rows: &[(ShapeDay, Merged)]) -> Result<(), StoreError>
         &columns.top_peaks,
         &columns.top_ats,
         &by_hour as _,
-        &active
+        &active,
+        &columns.rounded
     )
     .execute(&mut *tx)
     .await?;
@@ -99,7 +100,7 @@ pub async fn read(
 ) -> Result<Vec<(i32, Day, Merged)>, StoreError> {
     let rows = sqlx::query!(
         r#"SELECT shape_id, day, peak, lower, upper, peak_at, peak_id, total::text AS "total!", identities,
-               histogram_values, histogram_windows, top_ids, top_peaks, top_at,
+               histogram_values, histogram_windows, histogram_rounded, top_ids, top_peaks, top_at,
                active_hours, by_hour AS "by_hour: Vec<Option<i64>>"
            FROM daily WHERE shape_id = ANY($1) AND day BETWEEN $2 AND $3 ORDER BY shape_id, day"#,
         shapes,
@@ -135,7 +136,7 @@ pub async fn read(
 pub async fn trim(tx: &mut Tx, day: Day, zone: Tz) -> Result<(), StoreError> {
     let shapes = sqlx::query_scalar!("DELETE FROM daily WHERE day = $1 RETURNING shape_id", day)
         .persistent(false)
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     derive(tx, &shapes.into_iter().map(|shape| (shape, day)).collect(), zone).await
 }

@@ -42,6 +42,7 @@ pub(super) struct Columns {
     pub(super) histograms: Ragged,
     pub(super) histogram_values: Vec<i64>,
     pub(super) histogram_windows: Vec<i64>,
+    pub(super) rounded: Vec<bool>,
     pub(super) tops: Ragged,
     pub(super) top_ids: Vec<i64>,
     pub(super) top_peaks: Vec<i64>,
@@ -67,6 +68,7 @@ impl Columns {
             self.histogram_values.push(bigint(*value));
             self.histogram_windows.push(bigint(*windows));
         }
+        self.rounded.push(figures.histogram.is_rounded());
         self.tops.push(figures.top.len());
         for top in &figures.top {
             self.top_ids.push(top.identity);
@@ -88,6 +90,7 @@ pub(super) struct Record {
     pub(super) identities: i64,
     pub(super) histogram_values: Vec<i64>,
     pub(super) histogram_windows: Vec<i64>,
+    pub(super) histogram_rounded: bool,
     pub(super) top_ids: Vec<i64>,
     pub(super) top_peaks: Vec<i64>,
     pub(super) top_at: Vec<DateTime<Utc>>,
@@ -112,7 +115,8 @@ impl Record {
                 .parse()
                 .map_err(|error| StoreError::Decode(Box::new(error)))?,
             identities: count(self.identities),
-            histogram: Histogram::new(windows.map(|(value, windows)| (count(value), count(windows)))),
+            histogram: Histogram::new(windows.map(|(value, windows)| (count(value), count(windows))))
+                .or_rounded(self.histogram_rounded),
             top: top
                 .map(|((identity, peak), at)| TopIdentity {
                     identity,
@@ -137,6 +141,7 @@ macro_rules! figures {
             identities: $row.identities,
             histogram_values: $row.histogram_values,
             histogram_windows: $row.histogram_windows,
+            histogram_rounded: $row.histogram_rounded,
             top_ids: $row.top_ids,
             top_peaks: $row.top_peaks,
             top_at: $row.top_at,

@@ -39,7 +39,8 @@ pub async fn put(tx: &mut Tx, rows: &[(i32, HourRow)]) -> Result<(), StoreError>
         &columns.tops.sizes,
         &columns.top_ids,
         &columns.top_peaks,
-        &columns.top_ats
+        &columns.top_ats,
+        &columns.rounded
     )
     .execute(&mut *tx)
     .await?;
@@ -58,7 +59,7 @@ pub async fn read(
 ) -> Result<Vec<(i32, HourRow)>, StoreError> {
     let rows = sqlx::query!(
         r#"SELECT shape_id, hour, peak, lower, upper, peak_at, peak_id, total::text AS "total!", identities,
-               histogram_values, histogram_windows, top_ids, top_peaks, top_at
+               histogram_values, histogram_windows, histogram_rounded, top_ids, top_peaks, top_at
            FROM hourly WHERE shape_id = ANY($1) AND hour >= $2 AND hour < $3 ORDER BY shape_id, hour"#,
         shapes,
         from.start(),

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use chrono::NaiveDate;
+
 use super::{StoreError, Tx};
 use crate::source::Labels;
 
@@ -9,17 +11,18 @@ use crate::source::Labels;
 ///
 /// # Errors
 /// The database failed.
-pub async fn keep(tx: &mut Tx, labels: &Labels) -> Result<(), StoreError> {
+pub async fn keep(tx: &mut Tx, labels: &Labels, today: NaiveDate) -> Result<(), StoreError> {
     for (scope, labels) in labels {
         let (ids, texts): (Vec<i64>, Vec<String>) =
             labels.iter().map(|(id, label)| (*id, label.clone())).unzip();
         sqlx::query!(
-            "INSERT INTO labels (scope, id, label)
-             SELECT $1, id, label FROM unnest($2::bigint[], $3::text[]) AS new (id, label) ORDER BY id
-             ON CONFLICT DO NOTHING",
+            "INSERT INTO labels AS kept (scope, id, label, seen)
+             SELECT $1, id, label, $4 FROM unnest($2::bigint[], $3::text[]) AS new (id, label) ORDER BY id
+             ON CONFLICT (scope, id) DO UPDATE SET seen = excluded.seen WHERE kept.seen < excluded.seen",
             scope,
             &ids,
-            &texts
+            &texts,
+            today
         )
         .execute(&mut *tx)
         .await?;
@@ -47,4 +50,19 @@ pub async fn of(
         .into_iter()
         .map(|row| ((row.scope, row.id), row.label))
         .collect())
+}
+
+/// Forgets the labels of scopes that are not public, and those last met before a day. Tells how many.
+///
+/// # Errors
+/// The database failed.
+pub async fn forget(tx: &mut Tx, public: &[String], before: NaiveDate) -> Result<u64, StoreError> {
+    let gone = sqlx::query!(
+        "DELETE FROM labels WHERE scope <> ALL($1) OR seen < $2",
+        public,
+        before
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(gone.rows_affected())
 }

@@ -3,12 +3,13 @@
 -- end; every row has 24 of the peaks by local hour ($19).
 INSERT INTO daily (
     shape_id, day, peak, lower, upper, peak_at, peak_id, total, identities,
-    histogram_values, histogram_windows, top_ids, top_peaks, top_at, by_hour, active_hours
+    histogram_values, histogram_windows, histogram_rounded, top_ids, top_peaks, top_at, by_hour, active_hours
 )
 SELECT
     shape_id, day, peak, lower, upper, peak_at, peak_id, total::numeric, identities,
     ($12::bigint[])[bars_first : bars_first + bars - 1],
     ($13::bigint[])[bars_first : bars_first + bars - 1],
+    rounded,
     ($16::bigint[])[top_first : top_first + top - 1],
     ($17::bigint[])[top_first : top_first + top - 1],
     ($18::timestamptz[])[top_first : top_first + top - 1],
@@ -17,10 +18,10 @@ SELECT
 FROM unnest(
     $1::integer[], $2::date[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::bigint[],
     $8::text[], $9::bigint[], $10::integer[], $11::integer[], $14::integer[], $15::integer[],
-    $20::integer[]
+    $20::integer[], $21::boolean[]
 ) WITH ORDINALITY AS incoming (
     shape_id, day, peak, lower, upper, peak_at, peak_id, total, identities, bars_first, bars, top_first, top,
-    active_hours, place
+    active_hours, rounded, place
 )
 ON CONFLICT (shape_id, day) DO UPDATE SET
     peak = excluded.peak,
@@ -32,6 +33,7 @@ ON CONFLICT (shape_id, day) DO UPDATE SET
     identities = excluded.identities,
     histogram_values = excluded.histogram_values,
     histogram_windows = excluded.histogram_windows,
+    histogram_rounded = excluded.histogram_rounded,
     top_ids = excluded.top_ids,
     top_peaks = excluded.top_peaks,
     top_at = excluded.top_at,

@@ -80,7 +80,7 @@ pub async fn set_unfolded(
         from
     )
     .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::timeout;
 
 use super::{
@@ -245,6 +245,7 @@ async fn read_and_write(
     let began = folga.clock.now();
     let found = find(session, target, plan).await?;
     tally.rejects.merge(found.rejects);
+    let mut suspect = found.doubtful;
     tally.ahead_seconds = found.ahead.map_or(0, |lead| lead.num_seconds());
     let mut reader = Reader::new(session, target, &folga.identities, &known.large, found.keys);
     let mut here = HashSet::new();
@@ -280,7 +281,10 @@ async fn read_and_write(
             .filter(|minute| late_until(minute) <= began)
             .copied()
             .collect();
+        suspect.extend(reader.doubtful());
+        suspect.retain(|minute| complete.contains(minute));
         let closing = Closing {
+            suspect,
             complete,
             settled,
             here,
@@ -352,7 +356,8 @@ async fn judge_gaps(
             .state
             .gaps_before
             .map_or(first, |told| Minute::containing(told).max(first));
-        let from = from.max(known.sealed_before.first_minute());
+        let kept = folga.clock.now() - TimeDelta::days(i64::from(folga.catalog.retention_days));
+        let from = from.max(Minute::containing(kept));
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
         tally.missed = gaps::missed(&coverage, from, past).collect();
     }

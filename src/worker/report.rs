@@ -9,9 +9,9 @@ use crate::{
     calibration::Vouched,
     catalog::Source,
     fold::Merged,
-    report::{LimitData, Parts, Period, Report, ReportInput, build, ignored_hours},
+    report::{LeftOut, LimitData, Parts, Period, Report, ReportInput, build},
     store::{StoreError, Tx, coverage, daily, hourly, labels},
-    time::{Hour, Minute},
+    time::{Hour, Minute, Window},
 };
 
 /// Makes the report of an environment, or of one group of it.
@@ -50,8 +50,11 @@ pub async fn report(
             shape_of_limit.insert(limit.id.clone(), *shape);
         }
     }
-    let shapes: BTreeSet<i32> = shape_of_limit.values().copied().collect();
-    let shapes: Vec<i32> = shapes.into_iter().collect();
+    let wanted: BTreeSet<i32> = shape_of_limit.values().copied().collect();
+    let shapes: Vec<(i32, Window)> = (active.iter())
+        .filter(|own| wanted.contains(&own.stored.id))
+        .map(|own| (own.stored.id, own.shape.window))
+        .collect();
     let mut merged = figures(&mut tx, folga, environment, &shapes, period).await?;
     let labels = public_labels(&mut tx, folga, &merged).await?;
     tx.rollback().await?;
@@ -129,24 +132,32 @@ async fn figures(
     tx: &mut Tx,
     folga: &Folga,
     environment: &str,
-    shapes: &[i32],
+    shapes: &[(i32, Window)],
     period: Period,
 ) -> Result<HashMap<i32, Merged>, StoreError> {
     let (catalog, zone) = (&*folga.catalog, folga.catalog.timezone);
-    let ignored = ignored_hours(&catalog.ignored, environment, period);
-    let parts = Parts::new(period, &ignored, zone);
+    let left_out = LeftOut::new(&catalog.ignored, environment);
+    let parts = Parts::new(period, &left_out, zone);
+    let windows: HashMap<i32, Window> = shapes.iter().copied().collect();
+    let shapes: Vec<i32> = shapes.iter().map(|(shape, _)| *shape).collect();
     let mut found: HashMap<i32, Vec<Merged>> = HashMap::new();
     for (first, last) in parts.days {
-        for (shape, _, day) in daily::read(tx, shapes, first, last).await? {
+        for (shape, _, day) in daily::read(tx, &shapes, first, last).await? {
             found.entry(shape).or_default().push(day);
         }
     }
     for hours in parts.hours {
-        for (shape, hour) in hourly::read(tx, shapes, hours.start, hours.end).await? {
+        for (shape, mut row) in hourly::read(tx, &shapes, hours.start, hours.end).await? {
+            if windows
+                .get(&shape)
+                .is_some_and(|window| left_out.reaches(row.hour, *window))
+            {
+                row.figures = row.figures.without_windows();
+            }
             found
                 .entry(shape)
                 .or_default()
-                .push(Merged::of_hours(&[hour], zone));
+                .push(Merged::of_hours(&[row], zone));
         }
     }
     Ok(found

@@ -47,6 +47,8 @@ pub(super) struct Closing {
     pub(super) complete: BTreeSet<Minute>,
     /// Those of them that need no further read.
     pub(super) settled: BTreeSet<Minute>,
+    /// Those of them of which keys could not be read.
+    pub(super) suspect: BTreeSet<Minute>,
     /// Every key that was there.
     pub(super) here: HashSet<(Minute, i64)>,
     /// The first minute that is not closed.
@@ -143,7 +145,8 @@ impl<'a> Write<'a> {
             }
         }
         self.put(rows).await?;
-        labels::keep(&mut self.tx, &batch.labels).await?;
+        let today = self.folga.clock.now().date_naive();
+        labels::keep(&mut self.tx, &batch.labels, today).await?;
         self.joining += began.elapsed();
         Ok(())
     }
@@ -193,6 +196,7 @@ impl<'a> Write<'a> {
         let catalog = &*self.folga.catalog;
         let mut doubtful = self.gone(closing).await?;
         doubtful.append(&mut self.fell);
+        doubtful.extend(&closing.suspect);
         let seen = Seen {
             covered: &closing.complete,
             doubtful: &doubtful,
