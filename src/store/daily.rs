@@ -135,7 +135,6 @@ pub async fn read(
 /// The database failed.
 pub async fn trim(tx: &mut Tx, day: Day, zone: Tz) -> Result<(), StoreError> {
     let shapes = sqlx::query_scalar!("DELETE FROM daily WHERE day = $1 RETURNING shape_id", day)
-        .persistent(false)
         .fetch_all(&mut *tx)
         .await?;
     derive(tx, &shapes.into_iter().map(|shape| (shape, day)).collect(), zone).await

@@ -79,7 +79,6 @@ pub async fn set_unfolded(
         active,
         from
     )
-    .persistent(false)
     .execute(&mut *tx)
     .await?;
     Ok(())
