@@ -12,4 +12,6 @@ mod secrets;
 mod serve;
 mod servers;
 mod source;
+mod store;
 mod support;
+mod time;

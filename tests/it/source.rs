@@ -92,7 +92,7 @@ async fn glob_characters_of_a_key_pattern_match_only_themselves() {
     assert_eq!(limit(&hour(&bench).await, "messages")["total"], 10);
 }
 
-const MESSAGING: &str = r#"
+pub const MESSAGING: &str = r#"
 [scope.session]
 public = true
 [[source]]
