@@ -15,3 +15,4 @@ mod source;
 mod store;
 mod support;
 mod time;
+mod zones;
