@@ -34,7 +34,7 @@ impl App {
         let (store, embedded) = open_store(&catalog).await?;
         if embedded.is_some() {
             // Nobody else looks after a private database.
-            migrate::run(&store).await?;
+            migrate::run(&store).await.map_err(explained)?;
         } else {
             migrate::check(&store).await.map_err(explained)?;
         }
@@ -48,7 +48,7 @@ impl App {
             store,
             clock,
         };
-        sync::sync(&folga).await?;
+        sync::sync(&folga).await.map_err(in_words)?;
         Ok(Self { folga, embedded })
     }
 
@@ -84,6 +84,14 @@ fn explained(error: migrate::SchemaError) -> anyhow::Error {
     match error {
         migrate::SchemaError::Store(error) => anyhow::anyhow!(crate::store::explain(&error)),
         other => other.into(),
+    }
+}
+
+/// A failure of the database, wherever it came from, with its remedy.
+fn in_words(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(failure) => anyhow::anyhow!(crate::store::explain(failure)),
+        None => error,
     }
 }
 

@@ -90,6 +90,7 @@ mod tests {
             "url = \"postgres://h/db?password=S3NTINEL\"\n",
             "url = \"https://ntfy.sh/?auth=S3NTINEL\"\n",
             "url = \"host=h password=S3NTINEL\"\n",
+            "url = \"postgres:/u:S3NTINEL@h/d\"\n",
             "identity_key = \"S3NTINEL é\"\n",
         ];
         for secret in secrets {

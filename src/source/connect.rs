@@ -25,7 +25,7 @@ pub enum ConnectError {
         reason: String,
     },
     /// Nothing listens there, or the name leads nowhere.
-    #[error("Redis at {address} is not reachable: {reason}")]
+    #[error("Redis at {address} is not reachable ({reason}): check that it runs, and `url` in [redis]")]
     Unreachable {
         /// Host and port.
         address: String,

@@ -21,7 +21,7 @@ pub enum ReadError {
     #[error("Redis did not answer within {0:?}: raise `response_timeout` in [redis] if the link is slow")]
     Silent(Duration),
     /// The connection is gone.
-    #[error("the connection to Redis broke: {0}")]
+    #[error("the connection to Redis broke ({0}): check that it runs")]
     Broken(String),
     /// The provider's cap on commands is reached.
     #[error(

@@ -51,8 +51,8 @@ pub struct Dropped {
     pub minutes: u64,
 }
 
-/// Drops aggregates of hours before an instant; a row exactly on the edge is kept. `first_day` is the first local day
-/// that lies wholly after the instant.
+/// Drops aggregates of hours before an instant; a row exactly on the edge is kept. `first_day` is the local day that
+/// holds the instant.
 ///
 /// # Errors
 /// The database failed.

@@ -62,6 +62,29 @@ pub async fn set_folded(tx: &mut Tx, shapes: &[i32], before: DateTime<Utc>) -> R
     Ok(())
 }
 
+/// Notes that minutes from an instant on have changed without shapes that are out of the catalog: all of an environment
+/// but the active ones.
+///
+/// # Errors
+/// The database failed.
+pub async fn set_unfolded(
+    tx: &mut Tx,
+    environment: &str,
+    active: &[i32],
+    from: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE shapes SET folded_before = $3 WHERE environment = $1 AND id <> ALL($2) AND folded_before > $3",
+        environment,
+        active,
+        from
+    )
+    .persistent(false)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
 /// Notes that hours of a shape before an instant are missing.
 ///
 /// # Errors

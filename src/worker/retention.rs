@@ -5,10 +5,10 @@ use chrono::TimeDelta;
 use super::{Folga, sync};
 use crate::{
     store::{
-        StoreError,
+        StoreError, daily,
         retention::{self, Dropped},
     },
-    time::{day_of, day_start},
+    time::day_of,
 };
 
 /// Drops aggregates older than `retention_days` times 24 hours, and minute rows that no window and no late read needs:
@@ -19,20 +19,19 @@ use crate::{
 pub async fn retain(folga: &Folga) -> Result<Dropped, StoreError> {
     let (catalog, now) = (&*folga.catalog, folga.clock.now());
     let before = now - TimeDelta::hours(24 * i64::from(catalog.retention_days));
-    let day = day_of(before, catalog.timezone);
-    let first_day = if day_start(day, catalog.timezone) < before {
-        day + chrono::Days::new(1)
-    } else {
-        day
-    };
-    let mut dropped = retention::drop_aggregates(&folga.store, before, first_day).await?;
-
     let environments = sync::environment_names(catalog);
     for environment in &environments {
         sync::close_windows(folga, environment).await?;
     }
-    dropped.minutes =
+    let minutes =
         retention::drop_minutes(&folga.store, &environments, now - catalog.minute_retention).await?;
+
+    let day = day_of(before, catalog.timezone);
+    let mut dropped = retention::drop_aggregates(&folga.store, before, day).await?;
+    dropped.minutes = minutes;
+    let mut tx = folga.store.begin_write_all(&environments).await?;
+    daily::trim(&mut tx, day, catalog.timezone).await?;
+    tx.commit().await?;
     tracing::info!(
         hourly = dropped.hourly,
         daily = dropped.daily,

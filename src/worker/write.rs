@@ -20,7 +20,7 @@ use crate::{
         labels,
         minutes::{self, Rows},
         series::{self, Series},
-        settings, worth_retrying,
+        settings, shapes, worth_retrying,
     },
     time::{Hour, Minute},
 };
@@ -210,6 +210,10 @@ impl<'a> Write<'a> {
         };
         let began = Instant::now();
         aggregate::after_change(&mut self.tx, &context, self.source, &self.changes).await?;
+        if let Some(first) = self.changes.minutes.values().flatten().min() {
+            let active: Vec<_> = shapes.iter().map(|active| active.stored.id).collect();
+            shapes::set_unfolded(&mut self.tx, self.environment, &active, first.start()).await?;
+        }
         let folding = began.elapsed();
         self.tx.commit().await?;
         tracing::debug!(

@@ -11,7 +11,7 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
 use super::support::{
-    Behaviour, Bench, Bouncer, Folga, Proxy, SERVERS, TlsRedis,
+    Behaviour, Bench, Bouncer, Folga, Proxy, SERVERS, Serving, TlsRedis,
     catalogs::{HEAD, MESSAGES, THIRTY, drain, limit, limits, messages, put, put_counter, report},
     is_alive,
 };
@@ -134,7 +134,8 @@ async fn a_server_that_says_nothing_is_given_up_in_time() {
 
 /// Every byte percent-encoded.
 fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    let bytes: Vec<_> = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    bytes.concat()
 }
 
 #[tokio::test]
@@ -412,7 +413,18 @@ async fn behind_a_transaction_pooler_nothing_fails() {
             bench.folga(&["retention"]).at(NOW).run().await.succeeded();
         }
     };
-    let (one, other, (), ()) = tokio::join!(worker(), worker(), reader(), reader());
+    let serving = Serving::start(bench.folga(&["--log-format", "json", "serve"])).await;
+    let asker = async || {
+        while Instant::now() < until {
+            for path in ["/health", "/v1/runs", "/v1/calibration?env=prod&days=1"] {
+                let answer = serving.get(path).await;
+                assert_eq!(answer.status, 200, "{}", answer.body);
+            }
+        }
+    };
+    let (one, other, (), (), ()) = tokio::join!(worker(), worker(), reader(), reader(), asker());
+    let (code, log, _) = serving.end().await;
+    assert!(code == Some(0) && !log.contains("prepared statement"), "{log}");
     drain(&bench, NOW).await.succeeded();
     assert_eq!(total(&bench).await, json!(1 + one + other));
     assert!(one + other > 4, "{one} + {other} rounds");

@@ -4,6 +4,7 @@
 mod catalog;
 mod connection;
 mod demo;
+mod embedded;
 mod failure;
 mod harness;
 mod http;

@@ -382,6 +382,9 @@ async fn watched_and_exempt_limits_are_counted_and_never_judged() {
             "{id}"
         );
     }
+    // Covered and quiet at noon; nothing is known of the hour before.
+    let by_hour = &limit(&report, "quiet")["by_hour"];
+    assert_eq!((&by_hour[12], &by_hour[11]), (&json!(0), &Value::Null));
     assert_eq!(limit(&report, "watched")["utilization"], Value::Null);
     assert_eq!(limit(&report, "alerting")["alert_at"], 5);
 }

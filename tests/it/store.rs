@@ -10,7 +10,9 @@ use super::{
     source::MESSAGING,
     support::{
         Bench, at,
-        catalogs::{HEAD, MESSAGES, THIRTY, drain, limit, limits, messages, put, put_counter, report},
+        catalogs::{
+            HEAD, MESSAGES, THIRTY, drain, limit, limits, messages, put, put_counter, report, report_at,
+        },
     },
 };
 
@@ -90,14 +92,6 @@ async fn after_downtime_every_key_that_is_left_is_read() {
     assert_eq!(report["coverage"][0]["gaps"], json!([]));
 }
 
-/// A report of a period as of an instant.
-async fn report_at(bench: &Bench, from: &str, to: &str, now: &str) -> Value {
-    let arguments = [
-        "report", "--env", "prod", "--format", "json", "--from", from, "--to", to,
-    ];
-    bench.folga(&arguments).at(now).run().await.succeeded().json()
-}
-
 #[tokio::test]
 async fn what_downtime_lost_is_a_gap_that_is_told_once() {
     let bench = Bench::new(&messages(&[("messages", THIRTY)])).await;
@@ -112,7 +106,7 @@ async fn what_downtime_lost_is_a_gap_that_is_told_once() {
     let ran = drain(&bench, "2025-03-10T14:30:30Z").await.exited(3);
     let gap = "not covered: 2025-03-10T12:00:00Z to 2025-03-10T12:31:00Z";
     assert!(ran.stdout.contains(gap), "{}", ran.stdout);
-    let report = report(&bench, NOON, ONE).await;
+    let report = report_at(&bench, NOON, ONE, "2025-03-10T14:30:30Z").await;
     assert_eq!(figures(&report, "messages"), of(29, 1));
     let coverage = &report["coverage"][0];
     assert_eq!(
@@ -179,38 +173,25 @@ async fn totals_are_exact_at_any_size_and_nothing_is_null() {
     let most = i64::MAX.to_string();
     let fields: Vec<(&[u8], &[u8])> = [b"a", b"b", b"c"].map(|id| (&id[..], most.as_bytes())).to_vec();
     put(&bench, bench.key(FIVE_PAST), &fields).await;
-    put(
-        &bench,
-        bench.key("m:messages:202503101305"),
-        &[(b"a", b"40"), (b"b", b"2")],
-    )
-    .await;
+    let more: [(&[u8], &[u8]); 2] = [(b"a", b"40"), (b"b", b"2")];
+    put(&bench, bench.key("m:messages:202503101305"), &more).await;
     drain(&bench, "2025-03-10T13:10:00Z").await.succeeded();
-    // 3 × (2^63 - 1), of one hour and of a whole day with 42 more.
-    for (to, total) in [
-        (ONE, "27670116110564327421"),
-        ("2025-03-11T12:00:00Z", "27670116110564327463"),
+    // 3 × (2^63 - 1) in one hour, and with 42 more in a whole day.
+    for (from, to, total) in [
+        (NOON, ONE, "27670116110564327421"),
+        (
+            "2025-03-10T00:00:00Z",
+            "2025-03-11T00:00:00Z",
+            "27670116110564327463",
+        ),
     ] {
         let arguments = [
-            "report", "--env", "prod", "--format", "json", "--from", NOON, "--to", to,
+            "report", "--env", "prod", "--format", "json", "--from", from, "--to", to,
         ];
-        let ran = bench
-            .folga(&arguments)
-            .at("2025-03-11T12:00:00Z")
-            .run()
-            .await
-            .succeeded();
-        assert!(
-            ran.stdout.contains(&format!("\"total\": {total},")),
-            "{}",
-            ran.stdout
-        );
+        let ran = bench.folga(&arguments).at(to).run().await.succeeded();
+        let text = format!("\"total\": {total},");
+        assert!(ran.stdout.contains(&text), "{}", ran.stdout);
     }
-    let day = report(&bench, "2025-03-10T00:00:00Z", "2025-03-11T00:00:00Z").await;
-    assert_eq!(
-        limit(&day, "messages")["total"].to_string(),
-        "27670116110564327463"
-    );
     let one = report(&bench, ONE, "2025-03-10T14:00:00Z").await;
     assert_eq!(figures(&one, "messages"), of(42, 40));
     let empty = report(&bench, ONE, ONE).await;
@@ -286,4 +267,247 @@ async fn two_sources_that_feed_one_hour_at_the_same_moment_lose_no_fold() {
     }
     one.close().await.unwrap();
     other.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn counts_lost_to_a_flush_stay_stored_and_are_doubted() {
+    let bench = Bench::with_own_redis(&messages(&[("messages", THIRTY)])).await;
+    put(&bench, bench.key("m:messages:202503101204"), &[(b"esc-1", b"3")]).await;
+    put(
+        &bench,
+        bench.key(FIVE_PAST),
+        &[(b"esc-1", b"9"), (b"esc-2", b"1")],
+    )
+    .await;
+    drain(&bench, "2025-03-10T12:06:30Z").await.succeeded();
+    redis::cmd("FLUSHALL")
+        .exec_async(&mut bench.redis().await)
+        .await
+        .unwrap();
+    // One key is gone, the other one has begun again.
+    increment(&bench, FIVE_PAST, "esc-1", 2).await;
+    let ran = drain(&bench, "2025-03-10T12:08:00Z").await.exited(3);
+    let gap = "not covered: 2025-03-10T12:04:00Z to 2025-03-10T12:06:00Z";
+    assert!(ran.stdout.contains(gap), "{}", ran.stdout);
+    drain(&bench, "2025-03-10T12:08:30Z").await.succeeded();
+    let report = report_at(&bench, NOON, ONE, "2025-03-10T12:08:30Z").await;
+    assert_eq!(figures(&report, "messages"), of(13, 9));
+    assert_eq!(
+        report["coverage"][0]["gaps"],
+        json!([{"from": "2025-03-10T12:04:00Z", "to": "2025-03-10T12:06:00Z"}])
+    );
+}
+
+#[tokio::test]
+async fn a_sealed_hour_takes_nothing_more_and_loses_nothing() {
+    let bench = Bench::new(&messages(&[("messages", THIRTY)])).await;
+    put(&bench, bench.key("m:messages:202503011205"), &[(b"esc-1", b"9")]).await;
+    drain(&bench, "2025-03-01T12:10:00Z").await.succeeded();
+    bench
+        .folga(&["retention"])
+        .at("2025-03-10T12:00:00Z")
+        .run()
+        .await
+        .succeeded();
+    assert_eq!(rows(&bench, "minute_counts").await, 0);
+    put(&bench, bench.key("m:messages:202503011205"), &[(b"esc-1", b"3")]).await;
+    put(&bench, bench.key("m:messages:202503011206"), &[(b"esc-1", b"99")]).await;
+    for now in ["2025-03-10T12:10:00Z", "2025-03-10T12:11:00Z"] {
+        let ran = drain(&bench, now).await.exited(3);
+        assert_eq!(
+            ran.stdout.matches("its hour is sealed").count(),
+            2,
+            "{}",
+            ran.stdout
+        );
+        assert_eq!(rows(&bench, "minute_counts").await, 0);
+        let report = report(&bench, "2025-03-01T12:00:00Z", "2025-03-01T13:00:00Z").await;
+        assert_eq!(figures(&report, "messages"), of(9, 9));
+    }
+}
+
+#[tokio::test]
+async fn a_limit_keeps_its_history_under_another_value_id_and_name() {
+    let bench = Bench::new(&messages(&[("messages", THIRTY)])).await;
+    put(&bench, bench.key(FIVE_PAST), &[(b"esc-1", b"9")]).await;
+    drain(&bench, "2025-03-10T12:10:00Z").await.succeeded();
+    let lower = THIRTY.replace("30", "8");
+    let catalog = messages(&[("renamed", &lower)]).replace("\"All\"", "\"Others\"");
+    bench.write_catalog(&catalog);
+    let report = report_at(&bench, NOON, ONE, "2025-03-10T12:10:00Z").await;
+    assert_eq!(figures(&report, "renamed"), of(9, 9));
+    assert_eq!(report["groups"][0]["name"], "Others");
+    let renamed = limit(&report, "renamed");
+    assert_eq!(
+        (&renamed["limit"], &renamed["status"]),
+        (&json!(8), &json!("over"))
+    );
+    assert_eq!(renamed["would_block"]["requests"], 1);
+    assert_eq!(renamed["history_from"], "2025-03-10T12:05:00Z");
+}
+
+/// A limit on messages in a window.
+fn in_window(window: &str) -> String {
+    messages(&[("messages", &THIRTY.replace("1m", window))])
+}
+
+#[tokio::test]
+async fn another_window_is_counted_from_the_minutes_that_are_left() {
+    let bench = Bench::new(&in_window("1m")).await;
+    let first = ["2025-03-01T12:00:00Z", "2025-03-01T13:00:00Z"];
+    put(&bench, bench.key("m:messages:202503011205"), &[(b"esc-1", b"9")]).await;
+    drain(&bench, "2025-03-01T12:10:00Z").await.succeeded();
+    put(&bench, bench.key("m:messages:202503101158"), &[(b"esc-1", b"4")]).await;
+    put(&bench, bench.key("m:messages:202503101203"), &[(b"esc-1", b"5")]).await;
+    drain(&bench, "2025-03-10T12:10:00Z").await.exited(3);
+    let now = "2025-03-10T12:30:00Z";
+    // Of a window, the figures of the hour from noon and of the first one, and where its history begins. The window
+    // that ends with 12:03 holds 4 + 5.
+    let of_window = async |window: &str| {
+        bench.write_catalog(&in_window(window));
+        let noon = report_at(&bench, NOON, ONE, now).await;
+        let first = report_at(&bench, first[0], first[1], now).await;
+        let history = limit(&noon, "messages")["history_from"].clone();
+        (figures(&noon, "messages"), figures(&first, "messages").0, history)
+    };
+    let born = json!("2025-03-01T12:05:00Z");
+    assert_eq!(of_window("15m").await, (of(5, 9), json!(9), born.clone()));
+
+    // Minutes before 2 March 12:30 go: with a reach of 31 minutes, 14:00 is the first hour known whole.
+    bench.folga(&["retention"]).at(now).run().await.succeeded();
+    assert_eq!(
+        of_window("30m").await,
+        (of(5, 9), json!(0), json!("2025-03-02T14:00:00Z"))
+    );
+    assert_eq!(of_window("15m").await, (of(5, 9), json!(9), born.clone()));
+    assert_eq!(of_window("1m").await, (of(5, 5), json!(9), born));
+}
+
+#[tokio::test]
+async fn a_limit_that_was_out_of_the_catalog_misses_nothing() {
+    let other = ("other", "endpoints = [\"other\"]\nlimit = 30\nwindow = \"1m\"");
+    let with = messages(&[("messages", THIRTY), other]);
+    let bench = Bench::new(&with).await;
+    put(&bench, bench.key("m:messages:202503101258"), &[(b"esc-1", b"3")]).await;
+    drain(&bench, "2025-03-10T13:01:00Z").await.succeeded();
+    bench.write_catalog(&messages(&[other]));
+    // A late write to an hour that had been folded, and an hour that has not been.
+    increment(&bench, "m:messages:202503101258", "esc-1", 4).await;
+    put(&bench, bench.key("m:messages:202503101303"), &[(b"esc-1", b"2")]).await;
+    drain(&bench, "2025-03-10T13:06:00Z").await.succeeded();
+    bench.write_catalog(&with);
+    drain(&bench, "2025-03-10T14:30:00Z").await.succeeded();
+    assert_eq!(noon(&bench, "messages").await, of(7, 7));
+    let report = report(&bench, ONE, "2025-03-10T14:00:00Z").await;
+    assert_eq!(figures(&report, "messages"), of(2, 2));
+}
+
+#[tokio::test]
+async fn days_hold_what_their_hours_hold() {
+    let fixed = "endpoints = [\"messages\"]\nlimit = 5\nwindow = \"15m\"\nalgorithm = \"fixed\"";
+    let catalog = messages(&[("messages", fixed)]).replace("\"UTC\"", "\"America/Sao_Paulo\"");
+    let bench = Bench::new(&catalog).await;
+    for (minute, identity, count) in [
+        ("202503080300", "esc-1", "4"),
+        ("202503081230", "esc-1", "9"),
+        ("202503081231", "esc-1", "2"),
+        ("202503090259", "esc-1", "7"),
+        ("202503090300", "esc-1", "8"),
+        ("202503091510", "esc-2", "6"),
+        ("202503091520", "esc-2", "6"),
+    ] {
+        let key = bench.key(&format!("m:messages:{minute}"));
+        put(&bench, key, &[(identity.as_bytes(), count.as_bytes())]).await;
+    }
+    // All but the last two hours can't be vouched for.
+    let now = at("2025-03-10T03:10:00Z");
+    drain(&bench, "2025-03-10T03:10:00Z").await.exited(3);
+    let start = at("2025-03-08T03:00:00Z");
+    let text = |hours: i64| (start + chrono::TimeDelta::hours(hours)).to_rfc3339();
+    let days = report_at(&bench, &text(0), &text(48), &now.to_rfc3339()).await;
+    let days = limit(&days, "messages");
+    // The windows hold 4, 9 + 2, 7, 8, 6 and 6; above 5 are 6 + 2 + 3 + 1 + 1 in five of them.
+    assert_eq!((&days["total"], &days["peak"]["value"]), (&json!(42), &json!(11)));
+    assert_eq!(days["peak"]["at"], "2025-03-08T12:31:00Z");
+    assert_eq!(
+        days["would_block"],
+        json!({"requests": 13, "identity_windows": 5, "exact": true})
+    );
+    let top: BTreeMap<_, _> = (days["top_identities"].as_array().unwrap().iter())
+        .map(|top| (top["identity"].as_str().unwrap(), top["peak"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(top, BTreeMap::from([("esc-1", 11), ("esc-2", 6)]));
+    // UTC-3: 12:31, 03:00, 02:59 and 15:20 are 9:31, 0:00, 23:59 and 12:20.
+    let hours: Vec<_> = (days["by_hour"].as_array().unwrap().iter().enumerate())
+        .filter_map(|(hour, peak)| Some((hour, peak.as_u64().filter(|peak| *peak > 0)?)))
+        .collect();
+    assert_eq!(hours, [(0, 8), (9, 11), (12, 6), (23, 7)]);
+
+    let (mut sums, mut peak) = ([0; 3], 0);
+    for hour in 0..48 {
+        let report = report_at(&bench, &text(hour), &text(hour + 1), &now.to_rfc3339()).await;
+        let hour = limit(&report, "messages");
+        let blocked = &hour["would_block"];
+        for (sum, part) in
+            sums.iter_mut()
+                .zip([&hour["total"], &blocked["requests"], &blocked["identity_windows"]])
+        {
+            *sum += part.as_u64().unwrap_or(0);
+        }
+        peak = peak.max(hour["peak"]["value"].as_u64().unwrap_or(0));
+    }
+    assert_eq!((sums, peak), ([42, 13, 5], 11));
+}
+
+#[tokio::test]
+async fn reading_leaves_no_trace_and_needs_no_right_to_write() {
+    let own = limits(&[
+        ("messages", THIRTY),
+        ("portal", &format!("source = \"portal\"\n{THIRTY}")),
+    ]);
+    let mut bench = Bench::with_own_redis(&[HEAD, MESSAGES, PORTAL, &own].concat()).await;
+    let balance = "acme:ratelimit:77".to_owned();
+    let (hash, counter) = (
+        bench.key(FIVE_PAST),
+        bench.key("metrics:messages:esc-1:202503101205"),
+    );
+    put(&bench, hash.as_str(), &[(b"esc-1", b"7")]).await;
+    put_counter(&bench, &counter, "5").await;
+    put_counter(&bench, &balance, "12").await;
+    let mut redis = bench.redis().await;
+    redis::cmd("ACL")
+        .arg("SETUSER")
+        .arg(&["agg", "on", ">pw", "~*", "+@read", "+@connection"])
+        .exec_async(&mut redis)
+        .await
+        .unwrap();
+    let look = async |redis: &mut redis::aio::MultiplexedConnection| {
+        let mut seen = redis::pipe();
+        seen.cmd("HGETALL")
+            .arg(&hash)
+            .cmd("GET")
+            .arg(&counter)
+            .cmd("GET")
+            .arg(&balance);
+        let values: (Vec<String>, String, String) = seen.query_async(redis).await.unwrap();
+        let mut lives = redis::pipe();
+        for key in [&hash, &counter, &balance] {
+            lives.cmd("PTTL").arg(key);
+        }
+        let lives: Vec<i64> = lives.query_async(redis).await.unwrap();
+        (values, lives)
+    };
+    let before = look(&mut redis).await;
+    bench.redis_url = format!(
+        "redis://agg:pw@127.0.0.1:{}",
+        bench.own_redis.as_ref().unwrap().port()
+    );
+    drain(&bench, "2025-03-10T12:10:00Z").await.succeeded();
+    assert_eq!(noon(&bench, "messages").await, of(7, 7));
+    assert_eq!(noon(&bench, "portal").await, of(5, 5));
+    let after = look(&mut redis).await;
+    assert_eq!(before.0, after.0);
+    for (before, after) in before.1.iter().zip(&after.1) {
+        assert!((before - 60_000..=*before).contains(after), "{before} {after}");
+    }
 }

@@ -7,7 +7,7 @@ use super::{
     source::MESSAGING,
     support::{
         Bench, at,
-        catalogs::{HEAD, THIRTY, drain, limit, limits, messages, put, report},
+        catalogs::{HEAD, THIRTY, drain, limit, limits, messages, put, report, report_at},
     },
 };
 
@@ -25,14 +25,6 @@ async fn increment(bench: &Bench, key: &str, by: i64) {
 async fn count(bench: &Bench, minute: &str, count: &str) {
     let key = bench.key(&format!("m:messages:{minute}"));
     put(bench, key, &[(b"esc-1", count.as_bytes())]).await;
-}
-
-/// A report of a period as of an instant.
-async fn report_at(bench: &Bench, from: &str, to: &str, now: &str) -> Value {
-    let arguments = [
-        "report", "--env", "prod", "--format", "json", "--from", from, "--to", to,
-    ];
-    bench.folga(&arguments).at(now).run().await.succeeded().json()
 }
 
 #[tokio::test]
@@ -58,7 +50,8 @@ async fn keys_that_live_five_minutes_are_all_read_by_a_drain_every_two() {
         }
         drain(&bench, &now.to_rfc3339()).await.succeeded();
     }
-    let report = report(&bench, "2025-03-10T12:00:00Z", "2025-03-10T13:00:00Z").await;
+    let (from, to) = ("2025-03-10T12:00:00Z", "2025-03-10T13:00:00Z");
+    let report = report_at(&bench, from, to, "2025-03-10T13:02:20Z").await;
     assert_eq!(limit(&report, "sent")["total"], 60);
     let coverage = &report["coverage"][0];
     assert_eq!(
@@ -144,6 +137,8 @@ async fn retention_cuts_at_the_same_instant_whatever_zone_anything_is_in() {
                 .succeeded()
         };
         run(&["drain"], "2025-03-10T13:10:00Z").await;
+        // On the way, so that this run finds nothing but old rows.
+        run(&["retention"], "2025-05-01T00:00:00Z").await;
         // 90 × 24 h after noon of 10 March: 21 + 30 + 31 + 8 days.
         run(&["retention"], "2025-06-08T12:00:00Z").await;
         let hours: Vec<String> = sqlx::query_scalar(
@@ -183,5 +178,132 @@ async fn months_end_and_begin_without_a_seam() {
     ] {
         let report = report(&bench, from, to).await;
         assert_eq!(limit(&report, "messages")["total"], total, "{from}");
+    }
+}
+
+/// Value, lower, upper and time of a limit's peak.
+fn peak(report: &Value) -> [Value; 4] {
+    let peak = &limit(report, "messages")["peak"];
+    ["value", "lower", "upper", "at"].map(|name| peak[name].clone())
+}
+
+#[tokio::test]
+async fn windows_reach_back_over_the_hour_through_earlier_drains() {
+    let bench = Bench::new(&messages(&[("messages", &THIRTY.replace("1m", "15m"))])).await;
+    for (minute, value, now) in [
+        ("202503101250", "3", "12:52:00"),
+        ("202503101258", "4", "12:59:30"),
+        ("202503101302", "5", "13:03:30"),
+        ("202503101306", "1", "13:07:30"),
+    ] {
+        count(&bench, minute, value).await;
+        drain(&bench, &format!("2025-03-10T{now}Z")).await.succeeded();
+    }
+    let hours = async || {
+        let now = "2025-03-10T13:10:00Z";
+        let first = report_at(&bench, "2025-03-10T12:00:00Z", "2025-03-10T13:00:00Z", now).await;
+        let second = report_at(&bench, "2025-03-10T13:00:00Z", "2025-03-10T14:00:00Z", now).await;
+        [peak(&first), peak(&second)]
+    };
+    let (at_58, at_02) = (json!("2025-03-10T12:58:00Z"), json!("2025-03-10T13:02:00Z"));
+    // At 12:58: 3 + 4. At 13:02, from 12:48 on: 3 + 4 + 5. At 13:06, from 12:52 on: 4 + 5 + 1 = 10.
+    // Sixteen minutes hold no more; an anchored limiter may have split them in halves.
+    assert_eq!(
+        hours().await,
+        [
+            [json!(7), json!(4), json!(7), at_58.clone()],
+            [json!(12), json!(6), json!(12), at_02.clone()],
+        ]
+    );
+    // Two more, late, before the hour: both hours rise.
+    increment(&bench, "m:messages:202503101258", 2).await;
+    drain(&bench, "2025-03-10T13:08:30Z").await.succeeded();
+    assert_eq!(
+        hours().await,
+        [
+            [json!(9), json!(5), json!(9), at_58],
+            [json!(14), json!(7), json!(14), at_02],
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_local_day_runs_over_midnight_of_utc_and_ends_at_its_own() {
+    let daily = "endpoints = [\"messages\"]\nlimit = 10\nwindow = \"1d\"";
+    let catalog = messages(&[("messages", daily)]).replace("\"UTC\"", "\"America/Sao_Paulo\"");
+    let bench = Bench::new(&catalog).await;
+    let day = ["2025-03-09T03:00:00Z", "2025-03-10T03:00:00Z"];
+    count(&bench, "202503092200", "4").await;
+    drain(&bench, "2025-03-09T22:10:00Z").await.succeeded();
+    count(&bench, "202503100100", "5").await;
+    // The minutes from 22:10 to 23:10 were never read.
+    drain(&bench, "2025-03-10T01:10:00Z").await.exited(3);
+    let open = report_at(&bench, day[0], day[1], "2025-03-10T01:10:00Z").await;
+    assert_eq!(peak(&open)[0], 9);
+    assert_eq!(limit(&open, "messages")["percentiles"], Value::Null);
+    count(&bench, "202503100259", "6").await;
+    count(&bench, "202503100300", "7").await;
+    drain(&bench, "2025-03-10T03:08:30Z").await.succeeded();
+
+    // UTC-3. The day of the 9th runs up to 02:59Z: 4, 4 + 5, 4 + 5 + 6; 03:00Z is the 10th's first minute.
+    for (hour, value, minute) in [
+        ("2025-03-09T22", 4, "00"),
+        ("2025-03-10T01", 9, "00"),
+        ("2025-03-10T02", 15, "59"),
+        ("2025-03-10T03", 7, "00"),
+    ] {
+        let (from, to) = (
+            format!("{hour}:00:00Z"),
+            at(&format!("{hour}:00:00Z")) + TimeDelta::hours(1),
+        );
+        let report = report_at(&bench, &from, &to.to_rfc3339(), "2025-03-10T03:08:30Z").await;
+        let expected = [
+            json!(value),
+            json!(value),
+            json!(value),
+            json!(format!("{hour}:{minute}:00Z")),
+        ];
+        assert_eq!(peak(&report), expected, "{hour}");
+    }
+    let whole = report_at(&bench, day[0], day[1], "2025-03-10T03:08:30Z").await;
+    let whole = limit(&whole, "messages");
+    assert_eq!(
+        (&whole["total"], &whole["percentiles"]["p50"]),
+        (&json!(15), &json!(15))
+    );
+    assert_eq!(
+        whole["would_block"],
+        json!({"requests": 5, "identity_windows": 1, "exact": true})
+    );
+}
+
+#[tokio::test]
+async fn windows_close_though_nothing_new_arrives() {
+    for algorithm in ["fixed", "anchored"] {
+        let own =
+            format!("endpoints = [\"messages\"]\nlimit = 5\nwindow = \"15m\"\nalgorithm = \"{algorithm}\"");
+        let bench = Bench::new(&messages(&[("messages", &own)])).await;
+        count(&bench, "202503101203", "9").await;
+        count(&bench, "202503101218", "8").await;
+        let figures = async |now: &str| {
+            drain(&bench, now).await.succeeded();
+            let report = report_at(&bench, "2025-03-10T12:00:00Z", "2025-03-10T13:00:00Z", now).await;
+            let limit = limit(&report, "messages").clone();
+            let blocked = &limit["would_block"];
+            let [requests, windows] =
+                ["requests", "identity_windows"].map(|name| blocked[name].as_u64().unwrap());
+            (limit["percentiles"]["p999"].as_u64(), requests, windows)
+        };
+        // The first window is closed, the second one is not; then it is. Above 5 are 4, and 3 more.
+        assert_eq!(
+            figures("2025-03-10T12:20:00Z").await,
+            (Some(9), 4, 1),
+            "{algorithm}"
+        );
+        assert_eq!(
+            figures("2025-03-10T12:31:00Z").await,
+            (Some(9), 7, 2),
+            "{algorithm}"
+        );
     }
 }

@@ -37,18 +37,18 @@ window = "1m""#;
 
 /// A group of limits on the gateway's tenants: the id of each, and its further lines.
 pub fn limits(limits: &[(&str, &str)]) -> String {
-    let mut text = "[[group]]\nid = \"A\"\nname = \"All\"\n".to_owned();
+    let mut parts = vec!["[[group]]\nid = \"A\"\nname = \"All\"".to_owned()];
     for (id, lines) in limits {
-        text += &format!("[[group.limit]]\nid = \"{id}\"\n");
+        parts.push(format!("[[group.limit]]\nid = \"{id}\""));
         for (key, default) in [("source", "gateway"), ("scope", "tenant")] {
             let given = lines.lines().any(|line| line.starts_with(&format!("{key} =")));
             if !given {
-                text += &format!("{key} = \"{default}\"\n");
+                parts.push(format!("{key} = \"{default}\""));
             }
         }
-        text += &format!("{lines}\n");
+        parts.push((*lines).to_owned());
     }
-    text
+    parts.join("\n") + "\n"
 }
 
 /// The catalog of most tests: the gateway's messages with these limits.
@@ -89,10 +89,15 @@ pub async fn drain(bench: &Bench, now: &str) -> Ran {
 
 /// Reports the production environment between two instants as of the second.
 pub async fn report(bench: &Bench, from: &str, to: &str) -> Value {
+    report_at(bench, from, to, to).await
+}
+
+/// Reports the production environment between two instants as of a third.
+pub async fn report_at(bench: &Bench, from: &str, to: &str, now: &str) -> Value {
     let arguments = [
         "report", "--env", "prod", "--format", "json", "--from", from, "--to", to,
     ];
-    bench.folga(&arguments).at(to).run().await.succeeded().json()
+    bench.folga(&arguments).at(now).run().await.succeeded().json()
 }
 
 /// One limit of a report.
