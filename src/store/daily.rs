@@ -134,8 +134,7 @@ pub async fn read(
 /// The database failed.
 pub async fn trim(tx: &mut Tx, day: Day, zone: Tz) -> Result<(), StoreError> {
     let shapes = sqlx::query_scalar!("DELETE FROM daily WHERE day = $1 RETURNING shape_id", day)
-        .persistent(false)
-        .fetch_all(&mut **tx)
+        .fetch_all(&mut *tx)
         .await?;
     derive(tx, &shapes.into_iter().map(|shape| (shape, day)).collect(), zone).await
 }

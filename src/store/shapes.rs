@@ -79,8 +79,7 @@ pub async fn set_unfolded(
         active,
         from
     )
-    .persistent(false)
-    .execute(&mut **tx)
+    .execute(&mut *tx)
     .await?;
     Ok(())
 }

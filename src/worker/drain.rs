@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     catalog::{Environment, Source},
-    source::{ConnectError, Plan, ReadError, Reader, Rejects, Session, Target, find},
+    source::{ConnectError, FoundKey, Plan, ReadError, Reader, Rejects, Session, Target, find},
     store::{
         StoreError, Tx,
         coverage::{self, Coverage, Masks, SourceState, holds},
@@ -63,6 +63,7 @@ struct Tally {
     doubtful: BTreeSet<Minute>,
     missed: BTreeSet<Minute>,
     rejects: Rejects,
+    vanished: Vec<FoundKey>,
     ahead_seconds: i64,
 }
 
@@ -247,7 +248,6 @@ async fn read_and_write(
     tally.rejects.merge(found.rejects);
     tally.ahead_seconds = found.ahead.map_or(0, |lead| lead.num_seconds());
     let mut reader = Reader::new(session, target, &folga.identities, &known.large, found.keys);
-    let mut here = HashSet::new();
     let mut last = None;
     // What is read is written at the end, so that no connection waits for Redis. Only a drain that would not fit into
     // memory writes as it reads.
@@ -255,12 +255,11 @@ async fn read_and_write(
     loop {
         let mut batch = Batch::default();
         let failed = read_batch(&mut reader, &mut batch, tally).await.err();
-        here.extend(batch.reads.iter().map(|read| (read.minute, read.stem)));
         last = batch.reads.last().map(|read| read.minute).or(last);
         if failed.is_none() && reader.next_minute().is_some() {
             let write = match &mut write {
                 Some(write) => write,
-                none => none.insert(Write::begin(folga, environment, &source.name).await?),
+                none => none.insert(Write::begin(folga, environment, &source.name, known.state.writes).await?),
             };
             write.join(&batch).await?;
             continue;
@@ -280,18 +279,24 @@ async fn read_and_write(
             .filter(|minute| late_until(minute) <= began)
             .copied()
             .collect();
+        let lost = refuse_vanished(&complete, tally);
         let closing = Closing {
             complete,
             settled,
-            here,
+            lost,
             closed_before: plan.closed_before(),
         };
         let doubtful = match write {
             Some(mut write) => {
+                let mut doubtful = BTreeSet::new();
                 write.join(&batch).await?;
-                write.finish(&closing).await?
+                write.finish(&closing, &mut doubtful).await?;
+                doubtful
             }
-            None => write::at_once(folga, environment, &source.name, &batch, &closing).await?,
+            None => {
+                let writes = known.state.writes;
+                write::at_once(folga, environment, &source.name, writes, &batch, &closing).await?
+            }
         };
         tally.doubtful = doubtful
             .into_iter()
@@ -304,6 +309,18 @@ async fn read_and_write(
             .collect();
         return failed.map_or(Ok(()), |error| Err(error.into()));
     }
+}
+
+/// Refuses the keys that vanished while their minutes were readable, and gives these minutes.
+fn refuse_vanished(readable: &BTreeSet<Minute>, tally: &mut Tally) -> BTreeSet<Minute> {
+    let vanished = std::mem::take(&mut tally.vanished);
+    let early = vanished.iter().filter(|key| readable.contains(&key.minute));
+    early
+        .map(|key| {
+            tally.rejects.add(&key.raw, "it vanished before it was read", 1);
+            key.minute
+        })
+        .collect()
 }
 
 /// Reads keys until a batch is as large as memory should hold, or all are read.
@@ -331,6 +348,7 @@ async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tall
     tally.samples += samples;
     tally.reading += began.elapsed();
     tally.rejects.merge(reader.take_rejects());
+    tally.vanished.append(&mut reader.take_vanished());
     batch.labels = reader.take_labels();
     result
 }
@@ -356,6 +374,6 @@ async fn judge_gaps(
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
         tally.missed = gaps::missed(&coverage, from, past).collect();
     }
-    coverage::note(&mut tx, environment, source, None, Some(past.start())).await?;
+    coverage::note_gaps(&mut tx, environment, source, past.start()).await?;
     tx.commit().await
 }

@@ -18,7 +18,7 @@ use crate::{
         StoreError, Tx,
         coverage::{self, Seen},
         labels,
-        minutes::{self, Rows},
+        minutes::{self, RowKey, Rows},
         series::{self, Series},
         settings, shapes, worth_retrying,
     },
@@ -47,8 +47,8 @@ pub(super) struct Closing {
     pub(super) complete: BTreeSet<Minute>,
     /// Those of them that need no further read.
     pub(super) settled: BTreeSet<Minute>,
-    /// Every key that was there.
-    pub(super) here: HashSet<(Minute, i64)>,
+    /// Minutes of which a key had been there and was not any more when it was to be read.
+    pub(super) lost: BTreeSet<Minute>,
     /// The first minute that is not closed.
     pub(super) closed_before: Minute,
 }
@@ -61,8 +61,13 @@ pub(super) struct Write<'a> {
     tx: Tx,
     pruned_before: DateTime<Utc>,
     sealed_before: Hour,
+    /// Another drain of the source has written since this one began, so that what is stored may be newer than what was
+    /// read, and a difference tells nothing.
+    overtaken: bool,
     series: Vec<Series>,
     changes: Changes,
+    /// Every row that was read.
+    here: HashSet<RowKey>,
     fell: BTreeSet<Minute>,
     first: Option<Minute>,
     joining: Duration,
@@ -74,33 +79,39 @@ pub(super) async fn at_once(
     folga: &Folga,
     environment: &str,
     source: &str,
+    writes: i64,
     batch: &Batch,
     closing: &Closing,
 ) -> Result<BTreeSet<Minute>, StoreError> {
-    let write = async || {
-        let mut write = Write::begin(folga, environment, source).await?;
+    let write = async |doubtful: &mut BTreeSet<Minute>| {
+        let mut write = Write::begin(folga, environment, source, writes).await?;
         write.join(batch).await?;
-        write.finish(closing).await
+        write.finish(closing, doubtful).await
     };
+    // A try whose commit is unknown may have overtaken the next one, so that its doubts have to be kept.
+    let mut doubtful = BTreeSet::new();
     let mut tries = 1;
     loop {
-        match write().await {
+        match write(&mut doubtful).await {
             Err(error) if tries < TRIES && worth_retrying(&error) => {
                 tracing::warn!(tries, %error, "writing a drain failed, trying again");
                 tries += 1;
             }
-            result => return result,
+            result => return result.map(|()| doubtful),
         }
     }
 }
 
 impl<'a> Write<'a> {
+    /// Begins to write. `writes` is how often the source had been written before it was read.
     pub(super) async fn begin(
         folga: &'a Folga,
         environment: &'a str,
         source: &'a str,
+        writes: i64,
     ) -> Result<Self, StoreError> {
         let mut tx = folga.store.begin_write(environment).await?;
+        let overtaken = coverage::state(&mut tx, environment, source).await?.writes != writes;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let series = series::of_environment(&mut tx, environment).await?;
         Ok(Self {
@@ -110,8 +121,10 @@ impl<'a> Write<'a> {
             tx,
             pruned_before,
             sealed_before: sealed_before(&folga.catalog, folga.clock.now(), pruned_before),
+            overtaken,
             series,
             changes: Changes::default(),
+            here: HashSet::new(),
             fell: BTreeSet::new(),
             first: None,
             joining: Duration::ZERO,
@@ -136,6 +149,7 @@ impl<'a> Write<'a> {
                 };
                 self.first = Some(self.first.map_or(read.minute, |first| first.min(read.minute)));
                 *self.changes.weights.entry(*series).or_default() += row.ids.len();
+                self.here.insert((*series, read.minute, read.stem));
                 rows.push(*series, read.minute, read.stem, &row.ids, &row.counts);
             }
             if rows.samples() >= ROWS_TOGETHER {
@@ -152,7 +166,7 @@ impl<'a> Write<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        for change in minutes::join(&mut self.tx, &rows).await? {
+        for change in minutes::join(&mut self.tx, &rows, self.overtaken).await? {
             self.changes
                 .minutes
                 .entry(change.series_id)
@@ -187,19 +201,26 @@ impl<'a> Write<'a> {
         Ok(ids)
     }
 
-    /// Adds the coverage, folds what changed and commits. Tells the minutes of which counts are known to have been
-    /// lost.
-    pub(super) async fn finish(mut self, closing: &Closing) -> Result<BTreeSet<Minute>, StoreError> {
+    /// Adds the coverage, folds what changed and commits. Adds to `doubtful` the minutes of which counts are known to
+    /// have been lost.
+    pub(super) async fn finish(
+        mut self,
+        closing: &Closing,
+        doubtful: &mut BTreeSet<Minute>,
+    ) -> Result<(), StoreError> {
         let catalog = &*self.folga.catalog;
-        let mut doubtful = self.gone(closing).await?;
+        if !self.overtaken {
+            doubtful.append(&mut self.gone(closing).await?);
+        }
         doubtful.append(&mut self.fell);
+        doubtful.extend(&closing.lost);
         let seen = Seen {
             covered: &closing.complete,
-            doubtful: &doubtful,
+            doubtful,
             settled: &closing.settled,
         };
         coverage::add(&mut self.tx, self.environment, self.source, &seen).await?;
-        coverage::note(&mut self.tx, self.environment, self.source, self.first, None).await?;
+        coverage::note_write(&mut self.tx, self.environment, self.source, self.first).await?;
         let shapes = sync::active_shapes(&mut self.tx, catalog, self.environment).await?;
         let context = FoldContext {
             shapes: &shapes,
@@ -221,18 +242,18 @@ impl<'a> Write<'a> {
             fold_ms = millis(folding),
             "written"
         );
-        Ok(doubtful)
+        Ok(())
     }
 
-    /// The minutes of which a key that was read before is gone although its life is not over.
+    /// The minutes of which a row that was read before is gone although the life of its key is not over.
     async fn gone(&mut self, closing: &Closing) -> Result<BTreeSet<Minute>, StoreError> {
         let own: Vec<i32> = (self.series.iter())
             .filter(|series| series.source == self.source)
             .map(|series| series.id)
             .collect();
-        let stored = minutes::stems(&mut self.tx, &own, &closing.complete).await?;
-        let gone = stored.into_iter().filter(|key| !closing.here.contains(key));
-        Ok(gone.map(|(minute, _)| minute).collect())
+        let stored = minutes::keys(&mut self.tx, &own, &closing.complete).await?;
+        let gone = stored.into_iter().filter(|key| !self.here.contains(key));
+        Ok(gone.map(|(_, minute, _)| minute).collect())
     }
 }
 

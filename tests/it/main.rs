@@ -4,6 +4,7 @@
 mod catalog;
 mod connection;
 mod demo;
+mod doubt;
 mod embedded;
 mod failure;
 mod harness;
