@@ -259,7 +259,9 @@ async fn read_and_write(
         if failed.is_none() && reader.next_minute().is_some() {
             let write = match &mut write {
                 Some(write) => write,
-                none => none.insert(Write::begin(folga, environment, &source.name, known.state.writes).await?),
+                none => {
+                    none.insert(Write::begin(folga, environment, &source.name, known.state.writes).await?)
+                }
             };
             write.join(&batch).await?;
             continue;
@@ -279,25 +281,30 @@ async fn read_and_write(
             .filter(|minute| late_until(minute) <= began)
             .copied()
             .collect();
-        let lost = refuse_vanished(&complete, tally);
+        let vanished = refuse_vanished(&complete, tally);
         let closing = Closing {
             complete,
             settled,
-            lost,
+            vanished,
             closed_before: plan.closed_before(),
         };
-        let doubtful = match write {
-            Some(mut write) => {
-                let mut doubtful = BTreeSet::new();
-                write.join(&batch).await?;
-                write.finish(&closing, &mut doubtful).await?;
-                doubtful
-            }
-            None => {
-                let writes = known.state.writes;
-                write::at_once(folga, environment, &source.name, writes, &batch, &closing).await?
-            }
-        };
+        let mut doubtful = BTreeSet::new();
+        if let Some(mut write) = write {
+            write.join(&batch).await?;
+            write.finish(&closing, &mut doubtful).await?;
+        } else {
+            let writes = known.state.writes;
+            write::at_once(
+                folga,
+                environment,
+                &source.name,
+                writes,
+                &batch,
+                &closing,
+                &mut doubtful,
+            )
+            .await?;
+        }
         tally.doubtful = doubtful
             .into_iter()
             .filter(|minute| !known.is_doubtful(*minute))

@@ -48,7 +48,7 @@ pub(super) struct Closing {
     /// Those of them that need no further read.
     pub(super) settled: BTreeSet<Minute>,
     /// Minutes of which a key had been there and was not any more when it was to be read.
-    pub(super) lost: BTreeSet<Minute>,
+    pub(super) vanished: BTreeSet<Minute>,
     /// The first minute that is not closed.
     pub(super) closed_before: Minute,
 }
@@ -73,8 +73,8 @@ pub(super) struct Write<'a> {
     joining: Duration,
 }
 
-/// Writes a drain that was read as a whole, and tells the minutes of which counts are known to have been lost.
-/// Repeating does no harm, so a lost connection, even one lost on commit, is tried again.
+/// Writes a drain that was read as a whole, and adds to `doubtful` the minutes of which counts are known to have been
+/// lost. Repeating does no harm, so a lost connection, even one lost on commit, is tried again.
 pub(super) async fn at_once(
     folga: &Folga,
     environment: &str,
@@ -82,22 +82,22 @@ pub(super) async fn at_once(
     writes: i64,
     batch: &Batch,
     closing: &Closing,
-) -> Result<BTreeSet<Minute>, StoreError> {
+    doubtful: &mut BTreeSet<Minute>,
+) -> Result<(), StoreError> {
+    // A try whose commit is unknown may have overtaken the next one, so that its doubts are kept.
     let write = async |doubtful: &mut BTreeSet<Minute>| {
         let mut write = Write::begin(folga, environment, source, writes).await?;
         write.join(batch).await?;
         write.finish(closing, doubtful).await
     };
-    // A try whose commit is unknown may have overtaken the next one, so that its doubts have to be kept.
-    let mut doubtful = BTreeSet::new();
     let mut tries = 1;
     loop {
-        match write(&mut doubtful).await {
+        match write(doubtful).await {
             Err(error) if tries < TRIES && worth_retrying(&error) => {
                 tracing::warn!(tries, %error, "writing a drain failed, trying again");
                 tries += 1;
             }
-            result => return result.map(|()| doubtful),
+            result => return result,
         }
     }
 }
@@ -213,7 +213,7 @@ impl<'a> Write<'a> {
             doubtful.append(&mut self.gone(closing).await?);
         }
         doubtful.append(&mut self.fell);
-        doubtful.extend(&closing.lost);
+        doubtful.extend(&closing.vanished);
         let seen = Seen {
             covered: &closing.complete,
             doubtful,

@@ -80,7 +80,7 @@ impl Held {
 
     /// Exit code and results of the drain.
     async fn ended(self) -> (Bench, Option<i32>, String) {
-        let output = tokio::time::timeout(Duration::from_secs(60), self.drain.wait_with_output());
+        let output = tokio::time::timeout(Duration::from_mins(1), self.drain.wait_with_output());
         let output = output.await.expect("it ends within a minute").unwrap();
         let said = [output.stdout, output.stderr].concat();
         (self.bench, output.status.code(), String::from_utf8(said).unwrap())
@@ -151,7 +151,10 @@ async fn a_key_that_its_index_names_in_vain_is_refused_and_doubted() {
         send(&bench, "SADD", &[&set, &bench.key(key)]).await;
     }
     let ran = drain(&bench, NOW).await.exited(3);
-    let refused = format!("refused {}: it vanished before it was read (1)", bench.key(SIX_PAST));
+    let refused = format!(
+        "refused {}: it vanished before it was read (1)",
+        bench.key(SIX_PAST)
+    );
     assert!(ran.stdout.contains(&refused), "{}", ran.stdout);
     let report = noon(&bench, NOW).await;
     assert_eq!(limit(&report, "messages")["total"], 9);
@@ -178,7 +181,12 @@ async fn a_worker_that_another_one_overtakes_doubts_nothing() {
     sent(&held.bench, "hgetall", 1).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     // Late writes, to that key and to one that was not there; another worker reads and writes them first.
-    send(&held.bench, "HINCRBY", &[&held.bench.key(FIVE_PAST), "esc-1", "2"]).await;
+    send(
+        &held.bench,
+        "HINCRBY",
+        &[&held.bench.key(FIVE_PAST), "esc-1", "2"],
+    )
+    .await;
     put(&held.bench, held.bench.key(SIX_PAST), &[(b"esc-1", b"4")]).await;
     drain(&held.bench, NOW).await.succeeded();
     held.postgres.set(Behaviour::Pass);

@@ -49,7 +49,11 @@ async fn a_day_whose_midnight_is_skipped_has_23_hours() {
     drain(&bench, "2018-11-04T04:00:00Z").await.succeeded();
     let now = "2018-11-05T12:00:00Z";
     drain(&bench, now).await.exited(3);
-    let (before, day, after) = ("2018-11-03T03:00:00Z", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z");
+    let (before, day, after) = (
+        "2018-11-03T03:00:00Z",
+        "2018-11-04T03:00:00Z",
+        "2018-11-05T02:00:00Z",
+    );
     assert_eq!(
         seen(&days(&bench, "1", now).await),
         [json!(day), json!(after), json!(20), json!(20), json!(1)]
@@ -60,7 +64,10 @@ async fn a_day_whose_midnight_is_skipped_has_23_hours() {
     );
     let by_hour = |report: &Value| limit(report, "messages")["by_hour"].clone();
     let report = by_hour(&days(&bench, "2", now).await);
-    assert_eq!((&report[23], &report[1], &report[0]), (&json!(10), &json!(20), &json!(null)));
+    assert_eq!(
+        (&report[23], &report[1], &report[0]),
+        (&json!(10), &json!(20), &json!(null))
+    );
 }
 
 #[tokio::test]
@@ -70,7 +77,11 @@ async fn a_day_whose_last_hour_comes_twice_has_25_hours() {
     let bench = world("America/Sao_Paulo", "1d").await;
     count(
         &bench,
-        &[("201802180130", "6"), ("201802180230", "7"), ("201802180330", "8")],
+        &[
+            ("201802180130", "6"),
+            ("201802180230", "7"),
+            ("201802180330", "8"),
+        ],
     )
     .await;
     drain(&bench, "2018-02-18T03:40:00Z").await.exited(3);
@@ -80,7 +91,10 @@ async fn a_day_whose_last_hour_comes_twice_has_25_hours() {
         seen(&days(&bench, "1", now).await),
         [json!(day), json!(next), json!(13), json!(13), json!(1)]
     );
-    assert_eq!(limit(&days(&bench, "1", now).await, "messages")["by_hour"][23], 13);
+    assert_eq!(
+        limit(&days(&bench, "1", now).await, "messages")["by_hour"][23],
+        13
+    );
 }
 
 #[tokio::test]
@@ -97,10 +111,16 @@ async fn a_day_that_ends_within_an_hour_of_utc_ends_there() {
         seen(&report)[2..].to_vec()
     };
     // Its window has closed: 4 + 8.
-    assert_eq!(tenth("2025-03-10T18:30:10Z").await, [json!(12), json!(12), json!(1)]);
+    assert_eq!(
+        tenth("2025-03-10T18:30:10Z").await,
+        [json!(12), json!(12), json!(1)]
+    );
     count(&bench, &[("202503101830", "9"), ("202503101905", "3")]).await;
     drain(&bench, "2025-03-10T19:10:00Z").await.succeeded();
-    assert_eq!(tenth("2025-03-10T19:10:00Z").await, [json!(21), json!(12), json!(1)]);
+    assert_eq!(
+        tenth("2025-03-10T19:10:00Z").await,
+        [json!(21), json!(12), json!(1)]
+    );
     // The 11th goes on from the 9 of 18:30Z to 12, and is over at 18:30Z.
     drain(&bench, "2025-03-11T18:40:00Z").await.exited(3);
     let now = "2025-03-12T00:00:00Z";
@@ -144,6 +164,10 @@ async fn no_midnight_ends_24_hours() {
         let report = bench.folga(&arguments).at("2025-03-12T00:10:00Z").run().await;
         let report = report.succeeded().json();
         let peak = &limit(&report, "messages")["peak"];
-        assert_eq!((&peak["value"], &peak["upper"]), (&json!(value), &json!(upper)), "{hour}");
+        assert_eq!(
+            (&peak["value"], &peak["upper"]),
+            (&json!(value), &json!(upper)),
+            "{hour}"
+        );
     }
 }
