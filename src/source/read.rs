@@ -12,10 +12,7 @@ use futures_util::{
 };
 use redis::Value;
 
-use crate::{
-    catalog::{Find, SourceKind},
-    time::Minute,
-};
+use crate::{catalog::SourceKind, time::Minute};
 
 use super::{
     FoundKey, Identities, KeyRead, Labels, ReadError, Rejects, Session, Target, cells::Cells, find::page,
@@ -47,7 +44,6 @@ pub struct Reader<'a> {
     size: BatchSize,
     rejects: Rejects,
     labels: Labels,
-    vanished: Vec<FoundKey>,
 }
 
 /// Keys that were asked for, and the answer once it is there.
@@ -76,7 +72,6 @@ impl<'a> Reader<'a> {
             size: BatchSize::default(),
             rejects: Rejects::default(),
             labels: Labels::default(),
-            vanished: Vec::new(),
         }
     }
 
@@ -156,18 +151,6 @@ impl<'a> Reader<'a> {
         mem::take(&mut self.rejects)
     }
 
-    /// Takes the keys that had been there and were not any more, since the last call. One that was asked for without
-    /// knowing whether it is there is none of them.
-    pub fn take_vanished(&mut self) -> Vec<FoundKey> {
-        mem::take(&mut self.vanished)
-    }
-
-    fn miss(&mut self, key: &FoundKey) {
-        if !matches!(self.target.source.find, Find::Endpoints(_)) {
-            self.vanished.push(key.clone());
-        }
-    }
-
     fn is_large(&self, key: &FoundKey) -> bool {
         self.target.source.kind == SourceKind::Hash
             && self
@@ -180,16 +163,10 @@ impl<'a> Reader<'a> {
         let mut reads = Vec::with_capacity(batch.len());
         let mut fields = 0;
         for (key, reply) in batch.iter().zip(replies) {
-            let is_absent = match &reply {
-                Value::Array(items) => items.is_empty(),
-                reply => *reply == Value::Nil,
-            };
-            if is_absent {
-                self.miss(key);
-                continue;
-            }
             let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
             match (self.target.source.kind, reply) {
+                (_, Value::Nil) => continue,
+                (SourceKind::Hash, Value::Array(items)) if items.is_empty() => continue,
                 (SourceKind::Hash, Value::Array(items)) => {
                     fields += items.len() / 2;
                     for_each_field(&items, |field, count| cells.field(field, count));
@@ -238,11 +215,7 @@ impl<'a> Reader<'a> {
             cursor = next;
         }
         let read = cells.finish(&mut self.rejects);
-        if seen.is_empty() {
-            self.miss(key);
-            return Ok(None);
-        }
-        Ok(Some(read))
+        Ok((!seen.is_empty()).then_some(read))
     }
 }
 

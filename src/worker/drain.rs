@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     catalog::{Environment, Source},
-    source::{ConnectError, FoundKey, Plan, ReadError, Reader, Rejects, Session, Target, find},
+    source::{ConnectError, Plan, ReadError, Reader, Rejects, Session, Target, find},
     store::{
         StoreError, Tx,
         coverage::{self, Coverage, Masks, SourceState, holds},
@@ -63,7 +63,6 @@ struct Tally {
     doubtful: BTreeSet<Minute>,
     missed: BTreeSet<Minute>,
     rejects: Rejects,
-    vanished: Vec<FoundKey>,
     ahead_seconds: i64,
 }
 
@@ -281,11 +280,9 @@ async fn read_and_write(
             .filter(|minute| late_until(minute) <= began)
             .copied()
             .collect();
-        let vanished = refuse_vanished(&complete, tally);
         let closing = Closing {
             complete,
             settled,
-            vanished,
             closed_before: plan.closed_before(),
         };
         let mut doubtful = BTreeSet::new();
@@ -318,18 +315,6 @@ async fn read_and_write(
     }
 }
 
-/// Refuses the keys that vanished while their minutes were readable, and gives these minutes.
-fn refuse_vanished(readable: &BTreeSet<Minute>, tally: &mut Tally) -> BTreeSet<Minute> {
-    let vanished = std::mem::take(&mut tally.vanished);
-    let early = vanished.iter().filter(|key| readable.contains(&key.minute));
-    early
-        .map(|key| {
-            tally.rejects.add(&key.raw, "it vanished before it was read", 1);
-            key.minute
-        })
-        .collect()
-}
-
 /// Reads keys until a batch is as large as memory should hold, or all are read.
 async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tally) -> Result<(), ReadError> {
     let began = Instant::now();
@@ -355,7 +340,6 @@ async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tall
     tally.samples += samples;
     tally.reading += began.elapsed();
     tally.rejects.merge(reader.take_rejects());
-    tally.vanished.append(&mut reader.take_vanished());
     batch.labels = reader.take_labels();
     result
 }

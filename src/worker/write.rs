@@ -47,8 +47,6 @@ pub(super) struct Closing {
     pub(super) complete: BTreeSet<Minute>,
     /// Those of them that need no further read.
     pub(super) settled: BTreeSet<Minute>,
-    /// Minutes of which a key had been there and was not any more when it was to be read.
-    pub(super) vanished: BTreeSet<Minute>,
     /// The first minute that is not closed.
     pub(super) closed_before: Minute,
 }
@@ -213,7 +211,6 @@ impl<'a> Write<'a> {
             doubtful.append(&mut self.gone(closing).await?);
         }
         doubtful.append(&mut self.fell);
-        doubtful.extend(&closing.vanished);
         let seen = Seen {
             covered: &closing.complete,
             doubtful,

@@ -128,7 +128,7 @@ async fn a_key_that_vanishes_between_finding_and_reading_is_refused_and_doubted(
     let (bench, code, said) = held.ended().await;
     assert_eq!(code, Some(3), "{said}");
     for expected in [
-        format!("refused {gone}: it vanished before it was read (1)"),
+        format!("refused {gone}: it was gone before it could be read (1)"),
         "not covered: 2025-03-10T12:05:00Z to 2025-03-10T12:06:00Z".to_owned(),
     ] {
         assert!(said.contains(&expected), "{said}");
@@ -152,7 +152,7 @@ async fn a_key_that_its_index_names_in_vain_is_refused_and_doubted() {
     }
     let ran = drain(&bench, NOW).await.exited(3);
     let refused = format!(
-        "refused {}: it vanished before it was read (1)",
+        "refused {}: it was gone before it could be read (1)",
         bench.key(SIX_PAST)
     );
     assert!(ran.stdout.contains(&refused), "{}", ran.stdout);
