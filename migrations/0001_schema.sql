@@ -65,6 +65,7 @@ CREATE TABLE source_states (
     source text NOT NULL,
     first_minute timestamptz, -- of its first sample: coverage starts here
     gaps_before timestamptz, -- gaps before this instant have been reported
+    writes bigint NOT NULL, -- how often a drain has written: tells one that another one was faster
     PRIMARY KEY (environment, source)
 );
 

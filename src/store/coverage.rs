@@ -120,6 +120,8 @@ pub struct SourceState {
     pub first_minute: Option<Minute>,
     /// Gaps before this instant have been reported.
     pub gaps_before: Option<DateTime<Utc>>,
+    /// How often a drain has written.
+    pub writes: i64,
 }
 
 /// Reads what is known of a source.
@@ -128,7 +130,7 @@ pub struct SourceState {
 /// The database failed.
 pub async fn state(tx: &mut Tx, environment: &str, source: &str) -> Result<SourceState, StoreError> {
     let row = sqlx::query!(
-        "SELECT first_minute, gaps_before FROM source_states WHERE environment = $1 AND source = $2",
+        "SELECT first_minute, gaps_before, writes FROM source_states WHERE environment = $1 AND source = $2",
         environment,
         source
     )
@@ -137,30 +139,49 @@ pub async fn state(tx: &mut Tx, environment: &str, source: &str) -> Result<Sourc
     Ok(row.map_or_else(SourceState::default, |row| SourceState {
         first_minute: row.first_minute.map(Minute::containing),
         gaps_before: row.gaps_before,
+        writes: row.writes,
     }))
 }
 
-/// Notes a source's earliest sample and how far its gaps have been reported.
+/// Notes that a drain has written, and the earliest sample it brought.
 ///
 /// # Errors
 /// The database failed.
-pub async fn note(
+pub async fn note_write(
     tx: &mut Tx,
     environment: &str,
     source: &str,
     first_minute: Option<Minute>,
-    gaps_before: Option<DateTime<Utc>>,
 ) -> Result<(), StoreError> {
     sqlx::query!(
-        "INSERT INTO source_states AS stored (environment, source, first_minute, gaps_before)
-         VALUES ($1, $2, $3, $4)
+        "INSERT INTO source_states AS stored (environment, source, first_minute, writes) VALUES ($1, $2, $3, 1)
          ON CONFLICT (environment, source) DO UPDATE SET
              first_minute = least(stored.first_minute, excluded.first_minute),
-             gaps_before = greatest(stored.gaps_before, excluded.gaps_before)",
+             writes = stored.writes + 1",
         environment,
         source,
-        first_minute.map(Minute::start),
-        gaps_before
+        first_minute.map(Minute::start)
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+/// Notes that a source's gaps before an instant have been reported.
+///
+/// # Errors
+/// The database failed.
+pub async fn note_gaps(
+    tx: &mut Tx,
+    environment: &str,
+    source: &str,
+    before: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE source_states SET gaps_before = greatest(gaps_before, $3) WHERE environment = $1 AND source = $2",
+        environment,
+        source,
+        before
     )
     .execute(&mut *tx)
     .await?;

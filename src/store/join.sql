@@ -1,5 +1,6 @@
 -- Joins rows into the minute store. Parameters are parallel arrays, a row each; ids ($6) and counts ($7) are the rows'
--- arrays end to end, and row n's slice begins at its first ($5) and has its size ($4).
+-- arrays end to end, and row n's slice begins at its first ($5) and has its size ($4). What is stored was there before
+-- the rows were read where $8 is true.
 INSERT INTO minute_counts AS stored (series_id, minute, stem, size, fell, ids, counts)
 SELECT
     series_id,
@@ -26,7 +27,7 @@ ON CONFLICT (series_id, minute, stem) DO UPDATE SET
         ) AS joined
     ),
     -- Counters only grow: an identity that is gone or has less than before was lost at the producer.
-    fell = stored.fell OR EXISTS (
+    fell = stored.fell OR $8::boolean AND EXISTS (
         SELECT FROM unnest(stored.ids, stored.counts) AS was (id, count)
         LEFT JOIN unnest(excluded.ids, excluded.counts) AS is_now (id, count) USING (id)
         WHERE is_now.count IS NULL OR is_now.count < was.count

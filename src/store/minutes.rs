@@ -61,11 +61,12 @@ impl Rows {
     }
 }
 
-/// Joins rows into the store. Rows that bring nothing new are left alone and not returned.
+/// Joins rows into the store. Rows that bring nothing new are left alone and not returned. Only where nothing was
+/// stored since the rows were read does a smaller count tell of a loss.
 ///
 /// # Errors
 /// The database failed.
-pub async fn join(tx: &mut Tx, rows: &Rows) -> Result<Vec<Changed>, StoreError> {
+pub async fn join(tx: &mut Tx, rows: &Rows, overtaken: bool) -> Result<Vec<Changed>, StoreError> {
     let changed = sqlx::query_file!(
         "src/store/join.sql",
         &rows.series,
@@ -74,7 +75,8 @@ pub async fn join(tx: &mut Tx, rows: &Rows) -> Result<Vec<Changed>, StoreError> 
         &rows.sizes,
         &rows.firsts,
         &rows.ids,
-        &rows.counts
+        &rows.counts,
+        !overtaken
     )
     .fetch_all(&mut *tx)
     .await?;
@@ -88,18 +90,21 @@ pub async fn join(tx: &mut Tx, rows: &Rows) -> Result<Vec<Changed>, StoreError> 
         .collect())
 }
 
-/// The keys stored for some minutes of some series, as (minute, stem).
+/// What names a row of the store: series, minute and stem.
+pub type RowKey = (i32, Minute, i64);
+
+/// The rows stored for some minutes of some series.
 ///
 /// # Errors
 /// The database failed.
-pub async fn stems(
+pub async fn keys(
     tx: &mut Tx,
     series: &[i32],
     minutes: &BTreeSet<Minute>,
-) -> Result<Vec<(Minute, i64)>, StoreError> {
+) -> Result<Vec<RowKey>, StoreError> {
     let minutes: Vec<_> = minutes.iter().map(|minute| minute.start()).collect();
     let rows = sqlx::query!(
-        "SELECT minute, stem FROM minute_counts WHERE series_id = ANY($1) AND minute = ANY($2)",
+        "SELECT series_id, minute, stem FROM minute_counts WHERE series_id = ANY($1) AND minute = ANY($2)",
         series,
         &minutes
     )
@@ -107,7 +112,7 @@ pub async fn stems(
     .await?;
     Ok(rows
         .into_iter()
-        .map(|row| (Minute::containing(row.minute), row.stem))
+        .map(|row| (row.series_id, Minute::containing(row.minute), row.stem))
         .collect())
 }
 

@@ -248,7 +248,6 @@ async fn read_and_write(
     let mut suspect = found.doubtful;
     tally.ahead_seconds = found.ahead.map_or(0, |lead| lead.num_seconds());
     let mut reader = Reader::new(session, target, &folga.identities, &known.large, found.keys);
-    let mut here = HashSet::new();
     let mut last = None;
     // What is read is written at the end, so that no connection waits for Redis. Only a drain that would not fit into
     // memory writes as it reads.
@@ -256,12 +255,13 @@ async fn read_and_write(
     loop {
         let mut batch = Batch::default();
         let failed = read_batch(&mut reader, &mut batch, tally).await.err();
-        here.extend(batch.reads.iter().map(|read| (read.minute, read.stem)));
         last = batch.reads.last().map(|read| read.minute).or(last);
         if failed.is_none() && reader.next_minute().is_some() {
             let write = match &mut write {
                 Some(write) => write,
-                none => none.insert(Write::begin(folga, environment, &source.name).await?),
+                none => {
+                    none.insert(Write::begin(folga, environment, &source.name, known.state.writes).await?)
+                }
             };
             write.join(&batch).await?;
             continue;
@@ -287,16 +287,25 @@ async fn read_and_write(
             suspect,
             complete,
             settled,
-            here,
             closed_before: plan.closed_before(),
         };
-        let doubtful = match write {
-            Some(mut write) => {
-                write.join(&batch).await?;
-                write.finish(&closing).await?
-            }
-            None => write::at_once(folga, environment, &source.name, &batch, &closing).await?,
-        };
+        let mut doubtful = BTreeSet::new();
+        if let Some(mut write) = write {
+            write.join(&batch).await?;
+            write.finish(&closing, &mut doubtful).await?;
+        } else {
+            let writes = known.state.writes;
+            write::at_once(
+                folga,
+                environment,
+                &source.name,
+                writes,
+                &batch,
+                &closing,
+                &mut doubtful,
+            )
+            .await?;
+        }
         tally.doubtful = doubtful
             .into_iter()
             .filter(|minute| !known.is_doubtful(*minute))
@@ -361,6 +370,6 @@ async fn judge_gaps(
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
         tally.missed = gaps::missed(&coverage, from, past).collect();
     }
-    coverage::note(&mut tx, environment, source, None, Some(past.start())).await?;
+    coverage::note_gaps(&mut tx, environment, source, past.start()).await?;
     tx.commit().await
 }

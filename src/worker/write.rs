@@ -18,7 +18,7 @@ use crate::{
         StoreError, Tx,
         coverage::{self, Seen},
         labels,
-        minutes::{self, Rows},
+        minutes::{self, RowKey, Rows},
         series::{self, Series},
         settings, shapes, worth_retrying,
     },
@@ -49,8 +49,6 @@ pub(super) struct Closing {
     pub(super) settled: BTreeSet<Minute>,
     /// Those of them of which keys could not be read.
     pub(super) suspect: BTreeSet<Minute>,
-    /// Every key that was there.
-    pub(super) here: HashSet<(Minute, i64)>,
     /// The first minute that is not closed.
     pub(super) closed_before: Minute,
 }
@@ -63,30 +61,38 @@ pub(super) struct Write<'a> {
     tx: Tx,
     pruned_before: DateTime<Utc>,
     sealed_before: Hour,
+    /// Another drain of the source has written since this one began, so that what is stored may be newer than what was
+    /// read, and a difference tells nothing.
+    overtaken: bool,
     series: Vec<Series>,
     changes: Changes,
+    /// Every row that was read.
+    here: HashSet<RowKey>,
     fell: BTreeSet<Minute>,
     first: Option<Minute>,
     joining: Duration,
 }
 
-/// Writes a drain that was read as a whole, and tells the minutes of which counts are known to have been lost.
-/// Repeating does no harm, so a lost connection, even one lost on commit, is tried again.
+/// Writes a drain that was read as a whole, and adds to `doubtful` the minutes of which counts are known to have been
+/// lost. Repeating does no harm, so a lost connection, even one lost on commit, is tried again.
 pub(super) async fn at_once(
     folga: &Folga,
     environment: &str,
     source: &str,
+    writes: i64,
     batch: &Batch,
     closing: &Closing,
-) -> Result<BTreeSet<Minute>, StoreError> {
-    let write = async || {
-        let mut write = Write::begin(folga, environment, source).await?;
+    doubtful: &mut BTreeSet<Minute>,
+) -> Result<(), StoreError> {
+    // A try whose commit is unknown may have overtaken the next one, so that its doubts are kept.
+    let write = async |doubtful: &mut BTreeSet<Minute>| {
+        let mut write = Write::begin(folga, environment, source, writes).await?;
         write.join(batch).await?;
-        write.finish(closing).await
+        write.finish(closing, doubtful).await
     };
     let mut tries = 1;
     loop {
-        match write().await {
+        match write(doubtful).await {
             Err(error) if tries < TRIES && worth_retrying(&error) => {
                 tracing::warn!(tries, %error, "writing a drain failed, trying again");
                 tries += 1;
@@ -97,12 +103,15 @@ pub(super) async fn at_once(
 }
 
 impl<'a> Write<'a> {
+    /// Begins to write. `writes` is how often the source had been written before it was read.
     pub(super) async fn begin(
         folga: &'a Folga,
         environment: &'a str,
         source: &'a str,
+        writes: i64,
     ) -> Result<Self, StoreError> {
         let mut tx = folga.store.begin_write(environment).await?;
+        let overtaken = coverage::state(&mut tx, environment, source).await?.writes != writes;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let series = series::of_environment(&mut tx, environment).await?;
         Ok(Self {
@@ -112,8 +121,10 @@ impl<'a> Write<'a> {
             tx,
             pruned_before,
             sealed_before: sealed_before(&folga.catalog, folga.clock.now(), pruned_before),
+            overtaken,
             series,
             changes: Changes::default(),
+            here: HashSet::new(),
             fell: BTreeSet::new(),
             first: None,
             joining: Duration::ZERO,
@@ -138,6 +149,7 @@ impl<'a> Write<'a> {
                 };
                 self.first = Some(self.first.map_or(read.minute, |first| first.min(read.minute)));
                 *self.changes.weights.entry(*series).or_default() += row.ids.len();
+                self.here.insert((*series, read.minute, read.stem));
                 rows.push(*series, read.minute, read.stem, &row.ids, &row.counts);
             }
             if rows.samples() >= ROWS_TOGETHER {
@@ -155,7 +167,7 @@ impl<'a> Write<'a> {
         if rows.is_empty() {
             return Ok(());
         }
-        for change in minutes::join(&mut self.tx, &rows).await? {
+        for change in minutes::join(&mut self.tx, &rows, self.overtaken).await? {
             self.changes
                 .minutes
                 .entry(change.series_id)
@@ -190,20 +202,26 @@ impl<'a> Write<'a> {
         Ok(ids)
     }
 
-    /// Adds the coverage, folds what changed and commits. Tells the minutes of which counts are known to have been
-    /// lost.
-    pub(super) async fn finish(mut self, closing: &Closing) -> Result<BTreeSet<Minute>, StoreError> {
+    /// Adds the coverage, folds what changed and commits. Adds to `doubtful` the minutes of which counts are known to
+    /// have been lost.
+    pub(super) async fn finish(
+        mut self,
+        closing: &Closing,
+        doubtful: &mut BTreeSet<Minute>,
+    ) -> Result<(), StoreError> {
         let catalog = &*self.folga.catalog;
-        let mut doubtful = self.gone(closing).await?;
+        if !self.overtaken {
+            doubtful.append(&mut self.gone(closing).await?);
+        }
         doubtful.append(&mut self.fell);
         doubtful.extend(&closing.suspect);
         let seen = Seen {
             covered: &closing.complete,
-            doubtful: &doubtful,
+            doubtful,
             settled: &closing.settled,
         };
         coverage::add(&mut self.tx, self.environment, self.source, &seen).await?;
-        coverage::note(&mut self.tx, self.environment, self.source, self.first, None).await?;
+        coverage::note_write(&mut self.tx, self.environment, self.source, self.first).await?;
         let shapes = sync::active_shapes(&mut self.tx, catalog, self.environment).await?;
         let context = FoldContext {
             shapes: &shapes,
@@ -225,18 +243,18 @@ impl<'a> Write<'a> {
             fold_ms = millis(folding),
             "written"
         );
-        Ok(doubtful)
+        Ok(())
     }
 
-    /// The minutes of which a key that was read before is gone although its life is not over.
+    /// The minutes of which a row that was read before is gone although the life of its key is not over.
     async fn gone(&mut self, closing: &Closing) -> Result<BTreeSet<Minute>, StoreError> {
         let own: Vec<i32> = (self.series.iter())
             .filter(|series| series.source == self.source)
             .map(|series| series.id)
             .collect();
-        let stored = minutes::stems(&mut self.tx, &own, &closing.complete).await?;
-        let gone = stored.into_iter().filter(|key| !closing.here.contains(key));
-        Ok(gone.map(|(minute, _)| minute).collect())
+        let stored = minutes::keys(&mut self.tx, &own, &closing.complete).await?;
+        let gone = stored.into_iter().filter(|key| !self.here.contains(key));
+        Ok(gone.map(|(_, minute, _)| minute).collect())
     }
 }
 

@@ -4,6 +4,7 @@
 mod catalog;
 mod connection;
 mod demo;
+mod doubt;
 mod embedded;
 mod failure;
 mod harness;
@@ -16,3 +17,4 @@ mod source;
 mod store;
 mod support;
 mod time;
+mod zones;

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::{
     source::MESSAGING,
     support::{
-        Bench, at,
+        Bench, Serving, at,
         catalogs::{HEAD, THIRTY, drain, limit, limits, messages, put, report, report_at},
+        wait_until,
     },
 };
 
@@ -108,6 +109,18 @@ async fn minutes_ahead_wait_until_they_are_due_and_impossible_ones_are_refused()
         let later: i64 = sqlx::query_scalar(query).fetch_one(&bench.pool).await.unwrap();
         assert_eq!(later, 0, "{table}");
     }
+}
+
+#[tokio::test]
+async fn metrics_tell_how_far_ahead_a_producer_is() {
+    let bench = Bench::new(&messages(&[("messages", THIRTY)])).await;
+    count(&bench, "202503101231", "3").await;
+    count(&bench, "202503101240", "5").await;
+    let folga = bench.folga(&["--log-format", "json", "serve"]);
+    let serving = Serving::start(folga.at("2025-03-10T12:30:10Z")).await;
+    // 12:40:00 lies 9 min 50 s ahead.
+    let line = "folga_clock_skew_seconds{source=\"gateway\",environment=\"prod\"} 590";
+    wait_until(line, async || serving.get("/metrics").await.body.contains(line)).await;
 }
 
 #[tokio::test]
