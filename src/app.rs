@@ -9,7 +9,7 @@ use crate::{
     clock::Clock,
     servers::Embedded,
     source::Identities,
-    store::{Store, migrate},
+    store::{Probe, Store, migrate},
     worker::{Folga, sync},
 };
 
@@ -106,5 +106,13 @@ async fn open_store(catalog: &Catalog) -> anyhow::Result<(Store, Option<Embedded
     };
     let store = Store::new(&url, settings.max_connections, ACQUIRE_TIMEOUT)
         .map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
-    Ok((store, embedded))
+    // A pool would go on trying and then not say why.
+    match tokio::time::timeout(ACQUIRE_TIMEOUT, Probe::new(&store).ask()).await {
+        Ok(Ok(())) => Ok((store, embedded)),
+        Ok(Err(error)) => Err(anyhow::anyhow!(crate::store::explain(&error))),
+        Err(_) => Err(anyhow::anyhow!(
+            "Postgres does not answer within {} s: check that it runs and is reachable",
+            ACQUIRE_TIMEOUT.as_secs()
+        )),
+    }
 }

@@ -38,6 +38,20 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(flatten)]
+    Once(Once),
+    /// Drain on schedule and answer over HTTP.
+    Serve,
+    /// Play 35 days of traffic through private servers, print the report and serve it.
+    Demo {
+        /// End after printing.
+        #[arg(long)]
+        once: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum Once {
     /// Create or upgrade the schema.
     Migrate,
     /// Validate the catalog and say what it comes to.
@@ -68,14 +82,6 @@ enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: ReportFormat,
     },
-    /// Drain on schedule and answer over HTTP.
-    Serve,
-    /// Play 35 days of traffic through private servers, print the report and serve it.
-    Demo {
-        /// End after printing.
-        #[arg(long)]
-        once: bool,
-    },
 }
 
 #[derive(Debug, Args)]
@@ -105,6 +111,19 @@ enum ReportFormat {
 #[error("{0}")]
 struct Usage(String);
 
+/// A signal came before the work was done.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} came before the work was done: the next run does what is left")]
+struct Interrupted(&'static str);
+
+/// Work that a signal ends. What it holds is let go of: transactions roll back, a private Postgres stops.
+async fn interruptible<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::select! {
+        result = work => result,
+        signal = serve::interrupted() => Err(Interrupted(signal?).into()),
+    }
+}
+
 const FAILED: u8 = 1;
 const MISUSED: u8 = 2;
 const IN_PART: u8 = 3;
@@ -119,8 +138,10 @@ pub fn main() -> ExitCode {
         .context("starting the runtime")
         .and_then(|runtime| {
             let result = runtime.block_on(run(cli));
-            // A fold that was dropped may still be computing: it holds nothing any more.
-            runtime.shutdown_timeout(Duration::from_secs(1));
+            // A private Postgres that was just being started stops again in this time. A fold that was dropped may
+            // still be computing: it holds nothing any more.
+            let is_interrupted = result.as_ref().is_err_and(anyhow::Error::is::<Interrupted>);
+            runtime.shutdown_timeout(Duration::from_secs(if is_interrupted { 8 } else { 1 }));
             result
         });
     match result {
@@ -144,17 +165,40 @@ fn load(cli: &Cli, needs_identity_key: bool) -> anyhow::Result<Catalog> {
 async fn run(cli: Cli) -> anyhow::Result<u8> {
     let clock = Clock::new(cli.at);
     match &cli.command {
-        Command::Migrate => {
-            let steps = app::migrate(&load(&cli, false)?).await?;
+        Command::Serve => serve(load(&cli, true)?, clock).await,
+        Command::Demo { once } => demo(*once, clock, cli.log_format).await,
+        Command::Once(once) => Box::pin(interruptible(run_once(&cli, once, clock))).await,
+    }
+}
+
+async fn serve(catalog: Catalog, clock: Clock) -> anyhow::Result<u8> {
+    catalog.http.check_serving()?;
+    // Nobody is served before there is an answer to give.
+    let app = match interruptible(App::open(catalog, clock)).await {
+        Err(error) if error.is::<Interrupted>() => return Ok(0),
+        opened => opened?,
+    };
+    let result = match serve::listen(&app.folga.catalog.http).await {
+        Ok(listener) => serve::serve(&app.folga, listener).await,
+        Err(error) => Err(error),
+    };
+    app.close().await?;
+    result.map(|()| 0)
+}
+
+async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8> {
+    match command {
+        Once::Migrate => {
+            let steps = app::migrate(&load(cli, false)?).await?;
             print(&match steps {
                 0 => "the schema is up to date".to_owned(),
                 1 => "1 step applied: the schema is up to date".to_owned(),
                 steps => format!("{steps} steps applied: the schema is up to date"),
             })
         }
-        Command::Check => print(&crate::check::summary(&load(&cli, true)?, clock.now())),
-        Command::Drain { source, env } => {
-            let catalog = load(&cli, true)?;
+        Once::Check => print(&crate::check::summary(&load(cli, true)?, clock.now())),
+        Once::Drain { source, env } => {
+            let catalog = load(cli, true)?;
             let chosen = targets(&catalog, source.as_deref(), env.as_deref())?;
             let chosen: Vec<_> = chosen
                 .into_iter()
@@ -165,8 +209,8 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
             app.close().await?;
             code
         }
-        Command::Retention => {
-            let app = App::open(load(&cli, true)?, clock).await?;
+        Once::Retention => {
+            let app = App::open(load(cli, true)?, clock).await?;
             let dropped = worker::retention::retain(&app.folga).await;
             app.close().await?;
             let dropped = dropped.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
@@ -175,13 +219,13 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
                 dropped.hourly, dropped.daily, dropped.coverage, dropped.runs, dropped.minutes
             ))
         }
-        Command::Report {
+        Once::Report {
             env,
             group,
             period,
             format,
         } => {
-            let catalog = load(&cli, true)?;
+            let catalog = load(cli, true)?;
             check_environment(&catalog, env)?;
             check_group(&catalog, group.as_deref())?;
             let choice = PeriodChoice {
@@ -201,15 +245,6 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
                 ReportFormat::Json => serde_json::to_string_pretty(&report)?,
             })
         }
-        Command::Serve => {
-            let catalog = load(&cli, true)?;
-            let listener = serve::listen(&catalog.http).await?;
-            let app = App::open(catalog, clock).await?;
-            let result = serve::serve(&app.folga, listener).await;
-            app.close().await?;
-            result.map(|()| 0)
-        }
-        Command::Demo { once } => demo(*once, clock, cli.log_format).await,
     }
 }
 

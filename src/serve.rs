@@ -108,6 +108,14 @@ async fn board(folga: &Folga) -> Result<Arc<Board>, sqlx::Error> {
     )))
 }
 
+/// Waits for SIGTERM or SIGINT, and tells which came.
+///
+/// # Errors
+/// The system lets no one wait for signals.
+pub async fn interrupted() -> Result<&'static str> {
+    Ok(Signals::new()?.next().await)
+}
+
 /// The signals that mean: end.
 struct Signals {
     terminate: Signal,

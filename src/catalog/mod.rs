@@ -85,6 +85,13 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// The scopes whose labels are kept.
+    #[must_use]
+    pub fn public_scopes(&self) -> Vec<String> {
+        let public = self.scopes.iter().filter(|(_, scope)| scope.public);
+        public.map(|(name, _)| name.clone()).collect()
+    }
+
     /// All limits with their groups, in file order.
     pub fn limits(&self) -> impl Iterator<Item = (&Group, &Limit)> {
         self.groups

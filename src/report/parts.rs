@@ -120,6 +120,7 @@ impl Parts {
 
 #[cfg(test)]
 mod tests {
+    use chrono::{DateTime, Utc};
     use chrono_tz::{America::Sao_Paulo, Asia::Kolkata};
 
     use super::*;

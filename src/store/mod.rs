@@ -141,6 +141,8 @@ pub fn explain(error: &StoreError) -> String {
              reachable, and that `max_connections` in [postgres] is enough"
                 .to_owned()
         }
+        // The library would add a line number of the server's source.
+        StoreError::Database(error) => format!("Postgres: {}", error.message()),
         StoreError::Io(error) => format!("the connection to Postgres broke ({error}): check that it runs"),
         other => format!("Postgres: {other}"),
     }

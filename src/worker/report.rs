@@ -171,13 +171,7 @@ async fn public_labels(
     folga: &Folga,
     merged: &HashMap<i32, Merged>,
 ) -> Result<HashMap<(String, i64), String>, StoreError> {
-    let public: Vec<String> = folga
-        .catalog
-        .scopes
-        .iter()
-        .filter(|(_, scope)| scope.public)
-        .map(|(name, _)| name.clone())
-        .collect();
+    let public = folga.catalog.public_scopes();
     let shown: BTreeSet<i64> = merged
         .values()
         .flat_map(|merged| &merged.figures.top)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 
 use super::{
     Folga,
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     catalog::{Catalog, Scope, Shape},
     store::{
-        StoreError, Tx, daily, series, settings,
+        StoreError, Tx, daily, labels, series, settings,
         shapes::{self, InForce, StoredShape},
     },
     time::Minute,
@@ -45,6 +45,10 @@ pub async fn sync(folga: &Folga) -> anyhow::Result<()> {
             .await
             .context("deriving daily rows for the catalog's time zone")?;
     }
+    // A scope that is public no longer leaves no labels behind.
+    let mut tx = folga.store.begin().await?;
+    labels::forget(&mut tx, &catalog.public_scopes(), NaiveDate::MIN).await?;
+    tx.commit().await?;
     for environment in &catalog.environments {
         sync_environment(folga, &environment.name).await?;
     }
