@@ -43,10 +43,7 @@ impl WouldBlock {
         let beyond = figures.peak.map_or(0, |peak| peak.value.saturating_sub(limit));
         let least = if fixed { 0 } else { beyond };
         Some(Self {
-            requests: over
-                .requests
-                .max(least.into())
-                .min(figures.total.max(least.into())),
+            requests: over.requests.max(least.into()),
             identity_windows: over.identity_windows.max(u64::from(least > 0)),
             exact: fixed && !figures.histogram.is_rounded(),
         })

@@ -229,10 +229,12 @@ mod tests {
         let mut tally = Tally::of_hour();
         (1..=4097).for_each(|value| tally.add(value, 1));
         let rounded = tally.into_histogram();
-        // 1 to 1000 stay; then 1010, 1020, … 4090, each of ten values; then 4100 of 4091 to 4097.
+        // 1 to 1000 stay; then 1010, 1020, … 4090, each of ten values; then 4091 to 4097,
+        // which are 4100 rounded up, but no window held more than 4097.
         assert_eq!(rounded.entries().len(), 1000 + 309 + 1);
         assert_eq!(rounded.entries()[999..1001], [(1000, 1), (1010, 10)]);
-        assert_eq!(rounded.entries().last(), Some(&(4100, 7)));
+        assert!(rounded.is_rounded() && !exact.is_rounded());
+        assert_eq!(rounded.entries().last(), Some(&(4097, 7)));
         assert_eq!(
             rounded.entries().iter().map(|(_, windows)| windows).sum::<u64>(),
             4097

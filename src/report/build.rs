@@ -14,7 +14,7 @@ use crate::{
     calibration::{Observed, Percentiles, Target, Vouched, WouldBlock},
     catalog::{Catalog, Limit, Source},
     fold::{Figures, Merged, Rules},
-    time::{Hour, Minute, Window},
+    time::{Minute, Window},
 };
 
 /// What a report is made of.
@@ -65,7 +65,7 @@ pub fn build(input: &ReportInput<'_>) -> Report {
             closed_before: Minute::containing(input.generated_at - source.grace),
         };
         let vouched = input.sources.get(&source.name).unwrap_or(&never_read);
-        coverage.push(coverage_view(source, vouched, input.period, &left_out, zone));
+        coverage.push(coverage_view(source, vouched, input.period, zone));
         sources.insert(source.name.as_str(), vouched.clone());
     }
     let groups = catalog
@@ -177,44 +177,19 @@ fn hours_of_day<'a>(
     hours
 }
 
-/// How much of a period a source's minutes are covered, hours that are left out apart.
-fn coverage_view(
-    source: &Source,
-    vouched: &Vouched,
-    period: Period,
-    left_out: &LeftOut,
-    zone: Tz,
-) -> CoverageView {
-    let Period { from, to } = period;
-    let whole = vouched.coverage(from, to, zone);
-    let closed = |hour: Hour| (vouched.closed_before.index() - hour.first_minute().index()).clamp(0, 60);
-    let out: i64 = (from.index()..to.index())
-        .map(Hour::from_index)
-        .filter(|hour| left_out.holds(*hour))
-        .map(closed)
-        .sum();
-    let gaps = (whole.gaps.iter())
-        .flat_map(|gap| (gap.from.index()..gap.to.index()).map(Minute::from_index))
-        .filter(|minute| !left_out.holds(minute.hour()));
-    let mut runs: Vec<SpanView> = Vec::new();
-    for minute in gaps {
-        match runs.last_mut() {
-            Some(last) if last.to == minute.start() => last.to = minute.end(),
-            _ => runs.push(SpanView {
-                from: minute.start(),
-                to: minute.end(),
-            }),
-        }
-    }
+fn coverage_view(source: &Source, vouched: &Vouched, period: Period, zone: Tz) -> CoverageView {
+    let counted = vouched.coverage(period.from, period.to, zone);
     CoverageView {
         source: source.name.clone(),
-        minutes: whole.minutes - out,
-        covered: vouched
-            .without(|hour| left_out.holds(hour))
-            .coverage(from, to, zone)
-            .covered,
-        consecutive_days: whole.consecutive_days,
-        gaps: runs,
+        minutes: counted.minutes,
+        covered: counted.covered,
+        consecutive_days: counted.consecutive_days,
+        gaps: (counted.gaps.iter())
+            .map(|gap| SpanView {
+                from: gap.from.start(),
+                to: gap.to.start(),
+            })
+            .collect(),
     }
 }
 

@@ -194,10 +194,11 @@ mod tests {
                 chrono_tz::UTC
             ),
             Parts {
-                days: vec![days("2025-03-01", "2025-03-01"), days("2025-03-03", "2025-03-03")],
+                // Windows of up to a day reach back from the 3rd.
+                days: vec![days("2025-03-01", "2025-03-01")],
                 hours: vec![
                     hours("2025-03-02T00:00:00Z", "2025-03-02T13:00:00Z"),
-                    hours("2025-03-02T16:00:00Z", "2025-03-03T00:00:00Z"),
+                    hours("2025-03-02T16:00:00Z", "2025-03-04T00:00:00Z"),
                 ],
             }
         );
