@@ -52,11 +52,11 @@ pub async fn of(
         .collect())
 }
 
-/// Forgets the labels of scopes that are not public, and those last met before a day. Tells how many.
+/// Forgets the labels of scopes that are not public, and those last met before a day where one is given. Tells how many.
 ///
 /// # Errors
 /// The database failed.
-pub async fn forget(tx: &mut Tx, public: &[String], before: NaiveDate) -> Result<u64, StoreError> {
+pub async fn forget(tx: &mut Tx, public: &[String], before: Option<NaiveDate>) -> Result<u64, StoreError> {
     let gone = sqlx::query!(
         "DELETE FROM labels WHERE scope <> ALL($1) OR seen < $2",
         public,

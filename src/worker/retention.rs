@@ -30,7 +30,7 @@ pub async fn retain(folga: &Folga) -> Result<Dropped, StoreError> {
     let mut dropped = retention::drop_aggregates(&folga.store, before, day).await?;
     dropped.minutes = minutes;
     let mut tx = folga.store.begin_write_all(&environments).await?;
-    labels::forget(&mut tx, &catalog.public_scopes(), before.date_naive()).await?;
+    labels::forget(&mut tx, &catalog.public_scopes(), Some(before.date_naive())).await?;
     daily::trim(&mut tx, day, catalog.timezone).await?;
     tx.commit().await?;
     tracing::info!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, bail};
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Utc};
 
 use super::{
     Folga,
@@ -47,7 +47,7 @@ pub async fn sync(folga: &Folga) -> anyhow::Result<()> {
     }
     // A scope that is public no longer leaves no labels behind.
     let mut tx = folga.store.begin().await?;
-    labels::forget(&mut tx, &catalog.public_scopes(), NaiveDate::MIN).await?;
+    labels::forget(&mut tx, &catalog.public_scopes(), None).await?;
     tx.commit().await?;
     for environment in &catalog.environments {
         sync_environment(folga, &environment.name).await?;
