@@ -96,13 +96,34 @@ impl Top {
 }
 
 impl Figures {
-    /// What does not hang on windows: all that was counted, and by how many.
+    /// An hour's figures without its windows that ended before a minute. What is left of the peak is the best of the
+    /// largest identities; windows above that are not counted.
     #[must_use]
-    pub fn without_windows(&self) -> Self {
+    pub fn since(&self, first: Minute) -> Self {
+        if self.peak.is_none_or(|peak| peak.at >= first) {
+            return self.clone();
+        }
+        let top: Vec<TopIdentity> = self.top.iter().filter(|top| top.at >= first).copied().collect();
+        let peak = top.first().map(|top| Peak {
+            value: top.peak,
+            at: top.at,
+            identity: Some(top.identity),
+        });
+        let value = peak.map_or(0, |peak| peak.value);
+        let kept = self
+            .histogram
+            .entries()
+            .iter()
+            .filter(|(held, _)| *held <= value)
+            .copied();
         Self {
+            peak,
+            lower: self.lower.min(value),
+            upper: value,
             total: self.total,
             identities: self.identities,
-            ..Self::default()
+            histogram: Histogram::new(kept).or_rounded(self.histogram.is_rounded()),
+            top,
         }
     }
 

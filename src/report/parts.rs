@@ -8,7 +8,7 @@ use chrono_tz::Tz;
 use super::{Period, period::first_hour, view::IgnoredView};
 use crate::{
     catalog::Ignored,
-    time::{Day, Hour, Window, day_of},
+    time::{Day, Hour, Minute, Window, day_of},
 };
 
 /// The hours of a period that the catalog leaves out in an environment: every hour that an ignored span touches.
@@ -51,11 +51,15 @@ impl LeftOut {
         self.0.iter().any(|span| span.contains(&hour))
     }
 
-    /// Whether a window that ends in an hour may hold minutes of one that is left out.
+    /// The first minute from which a window that ends in an hour holds nothing of an hour that is left out before it;
+    /// none where no window of the hour reaches back so far.
     #[must_use]
-    pub fn reaches(&self, hour: Hour, window: Window) -> bool {
-        let back = hour.first_minute().plus(-window.reach_minutes()).hour();
-        self.0.iter().any(|span| span.start < hour && span.end > back)
+    pub fn clean_from(&self, hour: Hour, window: Window) -> Option<Minute> {
+        let back = hour.first_minute().plus(1 - window.reach_minutes()).hour();
+        let reached = self.0.iter().filter(|span| span.start < hour && span.end > back);
+        reached
+            .map(|span| span.end.first_minute().plus(window.reach_minutes() - 1))
+            .max()
     }
 
     /// Whether hours of `[from, to)` are left out or may be reached by windows from ones that are.

@@ -148,11 +148,11 @@ async fn figures(
     }
     for hours in parts.hours {
         for (shape, mut row) in hourly::read(tx, &shapes, hours.start, hours.end).await? {
-            if windows
+            if let Some(clean_from) = windows
                 .get(&shape)
-                .is_some_and(|window| left_out.reaches(row.hour, *window))
+                .and_then(|window| left_out.clean_from(row.hour, *window))
             {
-                row.figures = row.figures.without_windows();
+                row.figures = row.figures.since(clean_from);
             }
             found
                 .entry(shape)
