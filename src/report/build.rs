@@ -14,7 +14,7 @@ use crate::{
     calibration::{Observed, Percentiles, Target, Vouched, WouldBlock},
     catalog::{Catalog, Limit, Source},
     fold::{Figures, Merged, Rules},
-    time::Minute,
+    time::{Minute, Window},
 };
 
 /// What a report is made of.
@@ -114,7 +114,7 @@ fn view(
     let value = limit.value_in(input.environment);
     let target = Target::new(mode, value, limit.watch_alert, input.catalog.alert_percent);
     let Period { from, to } = input.period;
-    let hours_of_day = hours_of_day(own(), input, left_out);
+    let hours_of_day = hours_of_day(own(), limit.window, input, left_out);
     let observed = Observed::new(figures, &rules, hours_of_day.contains(&true));
     let judgement = target.judge(&observed);
     let quiet = |hour: usize| hours_of_day[hour].then_some(0);
@@ -159,16 +159,19 @@ fn view(
     }
 }
 
-/// The local hours of day in which a limit was vouched for.
+/// The local hours of day in which a limit was vouched for. An hour some of whose windows reach back into one that is
+/// left out was not quiet for all that is known.
 fn hours_of_day<'a>(
     sources: impl Iterator<Item = &'a Vouched>,
+    window: Window,
     input: &ReportInput<'_>,
     left_out: &LeftOut,
 ) -> [bool; 24] {
     let Period { from, to } = input.period;
     let mut hours = [false; 24];
     for source in sources {
-        let judged = source.without(|hour| left_out.holds(hour));
+        let judged =
+            source.without(|hour| left_out.holds(hour) || left_out.clean_from(hour, window).is_some());
         let seen = judged.hours_of_day(from, to, input.catalog.timezone);
         hours.iter_mut().zip(seen).for_each(|(hour, seen)| *hour |= seen);
     }

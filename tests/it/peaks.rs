@@ -388,3 +388,32 @@ async fn watched_and_exempt_limits_are_counted_and_never_judged() {
     assert_eq!(limit(&report, "watched")["utilization"], Value::Null);
     assert_eq!(limit(&report, "alerting")["alert_at"], 5);
 }
+
+#[tokio::test]
+async fn windows_that_reach_back_into_ignored_hours_do_not_count() {
+    let fifteen = "endpoints = [\"messages\"]\nlimit = 30\nwindow = \"15m\"\nalgorithm = \"sliding\"";
+    let own = limits(&[("minute", THIRTY), ("quarter", fifteen)]);
+    let ignore = IGNORE.replace("12:50", "12:30").replace("13:00:01", "13:00:00");
+    let bench = Bench::new(&[HEAD, MESSAGES, &own, &ignore].concat()).await;
+    for (minute, n) in [("1255", 100), ("1300", 1), ("1330", 5), ("1400", 2)] {
+        count(&bench, "messages", minute, &[("esc-1", n)]).await;
+    }
+    drain(&bench, "2025-03-10T14:20:00Z").await.succeeded();
+    let of = |report: &Value, id: &str| {
+        let found = limit(report, id);
+        json!([
+            found["peak"]["value"],
+            found["total"],
+            found["status"],
+            found["by_hour"][13]
+        ])
+    };
+    // The load test's 100 at 12:55 are in the 15 minutes to 13:00, which hold 101: the largest of the only identity,
+    // so of the hour's windows nothing is known. 15 minutes to 14:00 hold 2. A minute reaches back to nothing.
+    let one = report(&bench, "2025-03-10T13:00:00Z", "2025-03-10T14:00:00Z").await;
+    assert_eq!(of(&one, "minute"), json!([5, 6, "ok", 5]));
+    assert_eq!(of(&one, "quarter"), json!([null, 6, "no-data", null]));
+    let two = report(&bench, "2025-03-10T12:00:00Z", "2025-03-10T15:00:00Z").await;
+    assert_eq!(of(&two, "minute"), json!([5, 8, "ok", 5]));
+    assert_eq!(of(&two, "quarter"), json!([2, 8, "ok", null]));
+}
