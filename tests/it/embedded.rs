@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     http::CATALOG,
-    support::{Bench, Folga, Serving, is_alive, signal, wait_until},
+    support::{Behaviour, Bench, Folga, Proxy, SERVERS, Serving, is_alive, signal, wait_until},
 };
 
 /// A command without a Postgres URL.
@@ -119,4 +119,20 @@ async fn the_kept_postgres_outlives_a_kill_and_ends_with_its_last_user() {
             .join("folga-data/postgres/data/postmaster.pid")
             .exists()
     );
+}
+
+#[tokio::test]
+async fn a_command_that_a_signal_ends_leaves_no_postgres_behind() {
+    let bench = Bench::new(CATALOG).await;
+    let redis = Proxy::start(SERVERS.redis.port()).await;
+    redis.set(Behaviour::Hang);
+    let drain = embedded(&bench, &["drain"]).env("FOLGA_REDIS_URL", redis.url(&bench.redis_url));
+    let mut child = drain.spawn();
+    let pid_file = bench.folder.join("folga-data/postgres/data/postmaster.pid");
+    wait_until("the drain waits for Redis", async || redis.connections() > 0).await;
+    let server = postgres(&bench.folder);
+    signal("TERM", child.id().unwrap());
+    assert_eq!(child.wait().await.unwrap().code(), Some(1));
+    assert!(!is_alive(server));
+    assert!(!pid_file.exists());
 }

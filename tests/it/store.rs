@@ -511,3 +511,30 @@ async fn reading_leaves_no_trace_and_needs_no_right_to_write() {
         assert!((before - 60_000..=*before).contains(after), "{before} {after}");
     }
 }
+
+#[tokio::test]
+async fn labels_go_when_their_scope_is_public_no_more_or_they_are_old() {
+    let hidden = HEAD.replace("public = true", "public = false");
+    assert_ne!(hidden, HEAD);
+    let own = limits(&[("messages", THIRTY)]);
+    let labels = async |bench: &Bench| -> Vec<String> {
+        sqlx::query_scalar("SELECT label FROM labels")
+            .fetch_all(&bench.pool)
+            .await
+            .unwrap()
+    };
+    for (head, later, kept) in [
+        // 90 days after 2025-03-10 is 2025-06-08.
+        (HEAD, "2025-06-08T12:00:00Z", vec!["esc-1".to_owned()]),
+        (HEAD, "2025-06-10T12:00:00Z", Vec::new()),
+        (&*hidden, "2025-03-10T13:00:00Z", Vec::new()),
+    ] {
+        let bench = Bench::new(&[HEAD, MESSAGES, &own].concat()).await;
+        put(&bench, bench.key(FIVE_PAST), &[(b"esc-1", b"3")]).await;
+        drain(&bench, "2025-03-10T12:10:00Z").await.succeeded();
+        assert_eq!(labels(&bench).await, ["esc-1"]);
+        bench.write_catalog(&[head, MESSAGES, &own].concat());
+        bench.folga(&["retention"]).at(later).run().await.succeeded();
+        assert_eq!(labels(&bench).await, kept, "{later}");
+    }
+}
