@@ -9,7 +9,7 @@ use crate::{
     clock::Clock,
     servers::Embedded,
     source::Identities,
-    store::{Probe, Store, migrate},
+    store::{self, Probe, Store, migrate},
     worker::{Folga, sync},
 };
 
@@ -57,13 +57,17 @@ impl App {
     /// # Errors
     /// The private server does not stop.
     pub async fn close(self) -> anyhow::Result<()> {
-        // A database that hangs must not hold up the end.
-        _ = tokio::time::timeout(CLOSE_TIMEOUT, self.folga.store.close()).await;
-        if let Some(embedded) = self.embedded {
-            tokio::task::spawn_blocking(move || embedded.close()).await??;
-        }
-        Ok(())
+        close(&self.folga.store, self.embedded).await
     }
+}
+
+async fn close(store: &Store, embedded: Option<Embedded>) -> anyhow::Result<()> {
+    // A database that hangs must not hold up the end.
+    _ = tokio::time::timeout(CLOSE_TIMEOUT, store.close()).await;
+    if let Some(embedded) = embedded {
+        tokio::task::spawn_blocking(move || embedded.close()).await??;
+    }
+    Ok(())
 }
 
 /// Creates or upgrades the schema; says how many steps were applied.
@@ -73,16 +77,13 @@ impl App {
 pub async fn migrate(catalog: &Catalog) -> anyhow::Result<usize> {
     let (store, embedded) = open_store(catalog).await?;
     let applied = migrate::run(&store).await.map_err(explained);
-    store.close().await;
-    if let Some(embedded) = embedded {
-        tokio::task::spawn_blocking(move || embedded.close()).await??;
-    }
+    close(&store, embedded).await?;
     applied
 }
 
 fn explained(error: migrate::SchemaError) -> anyhow::Error {
     match error {
-        migrate::SchemaError::Store(error) => anyhow::anyhow!(crate::store::explain(&error)),
+        migrate::SchemaError::Store(error) => store::in_words(&error),
         other => other.into(),
     }
 }
@@ -90,7 +91,7 @@ fn explained(error: migrate::SchemaError) -> anyhow::Error {
 /// A failure of the database, wherever it came from, with its remedy.
 fn in_words(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref() {
-        Some(failure) => anyhow::anyhow!(crate::store::explain(failure)),
+        Some(failure) => store::in_words(failure),
         None => error,
     }
 }
@@ -105,11 +106,11 @@ async fn open_store(catalog: &Catalog) -> anyhow::Result<(Store, Option<Embedded
         (Secret::new(embedded.url()), Some(embedded))
     };
     let store = Store::new(&url, settings.max_connections, ACQUIRE_TIMEOUT)
-        .map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+        .map_err(|error| store::in_words(&error))?;
     // A pool would go on trying and then not say why.
     match tokio::time::timeout(ACQUIRE_TIMEOUT, Probe::new(&store).ask()).await {
         Ok(Ok(())) => Ok((store, embedded)),
-        Ok(Err(error)) => Err(anyhow::anyhow!(crate::store::explain(&error))),
+        Ok(Err(error)) => Err(store::in_words(&error)),
         Err(_) => Err(anyhow::anyhow!(
             "Postgres does not answer within {} s: check that it runs and is reachable",
             ACQUIRE_TIMEOUT.as_secs()

@@ -14,7 +14,7 @@ use crate::{
     demo::{self, Demo},
     report::{self, Period, PeriodChoice},
     serve,
-    store::runs::RunOutcome,
+    store::{in_words, runs::RunOutcome},
     telemetry::{self, LogFormat},
     worker,
 };
@@ -213,7 +213,7 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
             let app = App::open(load(cli, true)?, clock).await?;
             let dropped = worker::retention::retain(&app.folga).await;
             app.close().await?;
-            let dropped = dropped.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+            let dropped = dropped.map_err(|error| in_words(&error))?;
             print(&format!(
                 "dropped {} hourly rows, {} daily rows, {} hours of coverage, {} runs and {} minute rows",
                 dropped.hourly, dropped.daily, dropped.coverage, dropped.runs, dropped.minutes
@@ -239,7 +239,7 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
             let report = worker::report::report(&app.folga, env, group.as_deref(), period).await;
             let zone = app.folga.catalog.timezone;
             app.close().await?;
-            let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+            let report = report.map_err(|error| in_words(&error))?;
             print(&match format {
                 ReportFormat::Table => report::table(&report, zone),
                 ReportFormat::Json => serde_json::to_string_pretty(&report)?,
@@ -260,7 +260,7 @@ async fn demo(once: bool, clock: Clock, format: LogFormat) -> anyhow::Result<u8>
     };
     let period = Period::choose(choice, clock.now(), zone, folga.catalog.retention_days)?;
     let report = worker::report::report(folga, demo::ENVIRONMENT, None, period).await;
-    let report = report.map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+    let report = report.map_err(|error| in_words(&error))?;
     let code = print(&report::table(&report, zone))?;
     if !once {
         telemetry::start(format, &folga.catalog)?;

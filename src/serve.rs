@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use crate::{
     catalog::HttpSettings,
     http::{Site, router},
-    store::runs,
+    store::{in_words, runs},
     worker::{
         Folga,
         board::Board,
@@ -47,9 +47,7 @@ pub async fn listen(settings: &HttpSettings) -> Result<TcpListener> {
 pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
     let mut signals = Signals::new()?;
     let address = listener.local_addr()?;
-    let board = board(folga)
-        .await
-        .map_err(|error| anyhow::anyhow!(crate::store::explain(&error)))?;
+    let board = board(folga).await.map_err(|error| in_words(&error))?;
     let (stop, tracker) = (Stop::default(), TaskTracker::new());
 
     let site = router(Site::new(folga.clone(), Arc::clone(&board)));

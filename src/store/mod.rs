@@ -147,3 +147,9 @@ pub fn explain(error: &StoreError) -> String {
         other => format!("Postgres: {other}"),
     }
 }
+
+/// An error on its way to somebody who reads words only.
+#[must_use]
+pub fn in_words(error: &StoreError) -> anyhow::Error {
+    anyhow::Error::msg(explain(error))
+}
