@@ -55,20 +55,21 @@ impl Vouched {
         }
     }
 
-    /// The same without some hours.
+    /// The hours of the day, in local time, in which an hour of `[from, to)` with a covered minute starts; hours that
+    /// are left out tell nothing.
     #[must_use]
-    pub fn without(&self, left_out: impl Fn(Hour) -> bool) -> Self {
-        let mut rest = self.clone();
-        rest.masks.retain(|hour, _| !left_out(*hour));
-        rest
-    }
-
-    /// The hours of the day, in local time, in which an hour of `[from, to)` with a covered minute starts.
-    #[must_use]
-    pub fn hours_of_day(&self, from: Hour, to: Hour, zone: Tz) -> [bool; 24] {
+    pub fn hours_of_day(
+        &self,
+        from: Hour,
+        to: Hour,
+        zone: Tz,
+        left_out: impl Fn(Hour) -> bool,
+    ) -> [bool; 24] {
         let mut seen = [false; 24];
         for (hour, _) in self.hours(from.first_minute(), to.first_minute()) {
-            seen[hour.start().with_timezone(&zone).hour() as usize] = true;
+            if !left_out(hour) {
+                seen[hour.start().with_timezone(&zone).hour() as usize] = true;
+            }
         }
         seen
     }
@@ -188,7 +189,7 @@ mod tests {
         );
         // In UTC the hours of 10, 12 and 13, which start at 15:30, 17:30 and 18:30 in Kolkata.
         let seen = |zone| {
-            let seen = vouched.hours_of_day(from, to, zone);
+            let seen = vouched.hours_of_day(from, to, zone, |_| false);
             (0..24).filter(|hour| seen[*hour]).collect::<Vec<_>>()
         };
         assert_eq!(seen(chrono_tz::UTC), [10, 12, 13]);

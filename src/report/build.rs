@@ -1,6 +1,9 @@
 //! From what was read to the report.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 use chrono::{DateTime, SubsecRound, Utc};
 use chrono_tz::Tz;
@@ -59,14 +62,18 @@ pub fn build(input: &ReportInput<'_>) -> Report {
     let mut sources = BTreeMap::new();
     let here = |source: &&Source| source.environments.iter().any(|name| name == input.environment);
     for source in catalog.sources.iter().filter(here) {
-        let never_read = Vouched {
-            first: None,
-            masks: BTreeMap::new(),
-            closed_before: Minute::containing(input.generated_at - source.grace),
-        };
-        let vouched = input.sources.get(&source.name).unwrap_or(&never_read);
-        coverage.push(coverage_view(source, vouched, input.period, zone));
-        sources.insert(source.name.as_str(), vouched.clone());
+        let vouched = input.sources.get(&source.name).map_or_else(
+            || {
+                Cow::Owned(Vouched {
+                    first: None,
+                    masks: BTreeMap::new(),
+                    closed_before: Minute::containing(input.generated_at - source.grace),
+                })
+            },
+            Cow::Borrowed,
+        );
+        coverage.push(coverage_view(source, &vouched, input.period, zone));
+        sources.insert(source.name.as_str(), vouched);
     }
     let groups = catalog
         .groups
@@ -97,13 +104,18 @@ pub fn build(input: &ReportInput<'_>) -> Report {
 fn view(
     limit: &Limit,
     input: &ReportInput<'_>,
-    sources: &BTreeMap<&str, Vouched>,
+    sources: &BTreeMap<&str, Cow<'_, Vouched>>,
     left_out: &LeftOut,
 ) -> LimitView {
     let none = LimitData::default();
     let data = input.limits.get(&limit.id).unwrap_or(&none);
     let figures = &data.merged.figures;
-    let own = || limit.sources.iter().filter_map(|name| sources.get(name.as_str()));
+    let own = || {
+        limit
+            .sources
+            .iter()
+            .filter_map(|name| Some(&**sources.get(name.as_str())?))
+    };
     let rules = Rules {
         window: limit.window,
         algorithm: limit.algorithm,
@@ -170,9 +182,9 @@ fn hours_of_day<'a>(
     let Period { from, to } = input.period;
     let mut hours = [false; 24];
     for source in sources {
-        let judged =
-            source.without(|hour| left_out.holds(hour) || left_out.clean_from(hour, window).is_some());
-        let seen = judged.hours_of_day(from, to, input.catalog.timezone);
+        let seen = source.hours_of_day(from, to, input.catalog.timezone, |hour| {
+            left_out.holds(hour) || left_out.clean_from(hour, window).is_some()
+        });
         hours.iter_mut().zip(seen).for_each(|(hour, seen)| *hour |= seen);
     }
     hours

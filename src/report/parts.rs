@@ -14,10 +14,8 @@ use crate::{
 /// The hours of a period that the catalog leaves out in an environment: every hour that an ignored span touches.
 #[must_use]
 pub fn ignored_hours(ignored: &[Ignored], environment: &str, period: Period) -> Vec<IgnoredView> {
-    ignored
-        .iter()
-        .filter(|span| span.environment == environment && span.from < span.to)
-        .map(|span| (touched_hours(span, period), span))
+    touched_hours(ignored, environment)
+        .map(|(hours, span)| (hours.start.max(period.from)..hours.end.min(period.to), span))
         .filter(|(hours, _)| hours.start < hours.end)
         .map(|(hours, span)| IgnoredView {
             from: hours.start.start(),
@@ -25,6 +23,20 @@ pub fn ignored_hours(ignored: &[Ignored], environment: &str, period: Period) -> 
             reason: span.reason.clone(),
         })
         .collect()
+}
+
+/// The hours that every ignored span of an environment touches.
+fn touched_hours<'a>(
+    ignored: &'a [Ignored],
+    environment: &'a str,
+) -> impl Iterator<Item = (Range<Hour>, &'a Ignored)> {
+    let spans = ignored
+        .iter()
+        .filter(move |span| span.environment == environment && span.from < span.to);
+    spans.map(|span| {
+        let past = Hour::containing(span.to + TimeDelta::hours(1) - TimeDelta::nanoseconds(1));
+        (Hour::containing(span.from)..past, span)
+    })
 }
 
 /// The hours that the catalog leaves out in an environment, whatever the period.
@@ -35,14 +47,11 @@ impl LeftOut {
     /// The hours that ignored spans touch.
     #[must_use]
     pub fn new(ignored: &[Ignored], environment: &str) -> Self {
-        let always = Period {
-            from: Hour::from_index(i64::MIN / 3600),
-            to: Hour::from_index(i64::MAX / 3600),
-        };
-        let spans = ignored
-            .iter()
-            .filter(|span| span.environment == environment && span.from < span.to);
-        Self(spans.map(|span| touched_hours(span, always)).collect())
+        Self(
+            touched_hours(ignored, environment)
+                .map(|(hours, _)| hours)
+                .collect(),
+        )
     }
 
     /// Whether an hour is left out.
@@ -67,11 +76,6 @@ impl LeftOut {
         let back = from.first_minute().plus(-Window::LocalDay.reach_minutes()).hour();
         self.0.iter().any(|span| span.start < to && span.end > back)
     }
-}
-
-fn touched_hours(span: &Ignored, period: Period) -> Range<Hour> {
-    let past = Hour::containing(span.to + TimeDelta::hours(1) - TimeDelta::nanoseconds(1));
-    Hour::containing(span.from).max(period.from)..past.min(period.to)
 }
 
 /// The rows to merge: daily ones for local days that lie in the period as a whole, hourly ones for the rest.

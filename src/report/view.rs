@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     calibration::{Percentiles, Status, WouldBlock},
     catalog::Mode,
-    time::{Algorithm, Hour},
+    time::Algorithm,
 };
 
 /// What was measured against the limits of an environment in a period.
@@ -65,14 +65,6 @@ pub struct IgnoredView {
     pub to: DateTime<Utc>,
     /// Why.
     pub reason: String,
-}
-
-impl IgnoredView {
-    /// Whether it holds an hour.
-    #[must_use]
-    pub fn holds(&self, hour: Hour) -> bool {
-        (self.from..self.to).contains(&hour.start())
-    }
 }
 
 /// A group of limits.

@@ -29,6 +29,8 @@ pub struct ActiveShape {
     pub stored: StoredShape,
     /// What it counts.
     pub shape: Shape,
+    /// The limits that count so, by id.
+    pub limits: Vec<String>,
 }
 
 impl ActiveShape {

@@ -1,6 +1,6 @@
 //! Reads what a report is made of, from one snapshot of the database.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -38,46 +38,25 @@ pub async fn report(
             vouched(&mut tx, folga, environment, source, now).await?,
         );
     }
-    let wanted: BTreeMap<String, i32> = active
-        .iter()
-        .map(|shape| (shape.stored.definition.clone(), shape.stored.id))
+    let wanted: HashSet<&str> = (catalog.limits())
+        .filter(|(own, _)| group.is_none_or(|group| group == own.id))
+        .map(|(_, limit)| &*limit.id)
         .collect();
-    let mut shape_of_limit = HashMap::new();
-    for (own_group, limit) in catalog.limits() {
-        if group.is_none_or(|group| group == own_group.id)
-            && let Some(shape) = wanted.get(&limit.shape(catalog.timezone).definition())
-        {
-            shape_of_limit.insert(limit.id.clone(), *shape);
-        }
-    }
-    let wanted: BTreeSet<i32> = shape_of_limit.values().copied().collect();
-    let shapes: Vec<(i32, Window)> = (active.iter())
-        .filter(|own| wanted.contains(&own.stored.id))
-        .map(|own| (own.stored.id, own.shape.window))
+    let active: Vec<ActiveShape> = (active.into_iter())
+        .filter(|own| own.limits.iter().any(|limit| wanted.contains(&**limit)))
         .collect();
-    let mut merged = figures(&mut tx, folga, environment, &shapes, period).await?;
+    let mut merged = figures(&mut tx, folga, environment, &active, period).await?;
     let labels = public_labels(&mut tx, folga, &merged).await?;
     tx.rollback().await?;
 
-    let history = |shape: &i32| {
-        active
-            .iter()
-            .find(|own| own.stored.id == *shape)
-            .and_then(|own| history_from(own, &sources))
-    };
-    let limits = shape_of_limit
-        .iter()
-        .map(|(limit, shape)| {
-            let merged = merged.entry(*shape).or_default().clone();
-            (
-                limit.clone(),
-                LimitData {
-                    merged,
-                    history_from: history(shape),
-                },
-            )
-        })
-        .collect();
+    let mut limits = HashMap::new();
+    for own in &active {
+        let data = LimitData {
+            merged: merged.remove(&own.stored.id).unwrap_or_default(),
+            history_from: history_from(own, &sources),
+        };
+        limits.extend(own.limits.iter().map(|limit| (limit.clone(), data.clone())));
+    }
     Ok(build(&ReportInput {
         catalog,
         environment,
@@ -132,14 +111,17 @@ async fn figures(
     tx: &mut Tx,
     folga: &Folga,
     environment: &str,
-    shapes: &[(i32, Window)],
+    active: &[ActiveShape],
     period: Period,
 ) -> Result<HashMap<i32, Merged>, StoreError> {
     let (catalog, zone) = (&*folga.catalog, folga.catalog.timezone);
     let left_out = LeftOut::new(&catalog.ignored, environment);
     let parts = Parts::new(period, &left_out, zone);
-    let windows: HashMap<i32, Window> = shapes.iter().copied().collect();
-    let shapes: Vec<i32> = shapes.iter().map(|(shape, _)| *shape).collect();
+    let windows: HashMap<i32, Window> = active
+        .iter()
+        .map(|own| (own.stored.id, own.shape.window))
+        .collect();
+    let shapes: Vec<i32> = active.iter().map(|own| own.stored.id).collect();
     let mut found: HashMap<i32, Vec<Merged>> = HashMap::new();
     for (first, last) in parts.days {
         for (shape, _, day) in daily::read(tx, &shapes, first, last).await? {

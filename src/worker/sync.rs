@@ -266,7 +266,16 @@ impl Wanted {
             .into_iter()
             .filter_map(|stored| {
                 let shape = self.shapes.get(&stored.definition)?.clone();
-                Some(ActiveShape { stored, shape })
+                let limits = self
+                    .limits
+                    .iter()
+                    .filter(|limit| limit.definition == stored.definition);
+                let limits = limits.map(|limit| limit.id.clone()).collect();
+                Some(ActiveShape {
+                    stored,
+                    shape,
+                    limits,
+                })
             })
             .collect()
     }
