@@ -187,16 +187,12 @@ impl<'a> Reader<'a> {
         let mut reads = Vec::with_capacity(batch.len());
         let mut fields = 0;
         for (key, reply) in batch.iter().zip(replies) {
+            if is_nothing(&reply) {
+                self.vanished(key);
+                continue;
+            }
             let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
             match (self.target.source.kind, reply) {
-                (_, Value::Nil) => {
-                    self.vanished(key);
-                    continue;
-                }
-                (SourceKind::Hash, Value::Array(items)) if items.is_empty() => {
-                    self.vanished(key);
-                    continue;
-                }
                 (SourceKind::Hash, Value::Array(items)) => {
                     fields += items.len() / 2;
                     for_each_field(&items, |field, count| cells.field(field, count));
@@ -247,6 +243,15 @@ impl<'a> Reader<'a> {
         }
         let read = cells.finish(&mut self.rejects);
         Ok((!seen.is_empty()).then_some(read))
+    }
+}
+
+/// What Redis says of a key that does not exist: an absent counter is nil, an absent hash has no fields.
+fn is_nothing(reply: &Value) -> bool {
+    match reply {
+        Value::Nil => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
     }
 }
 

@@ -10,10 +10,10 @@ use tokio::time::timeout;
 
 use super::{
     Folga, gaps, sealed_before,
-    write::{self, Batch, Closing, Write, millis},
+    write::{self, Batch, Closing, Origin, Write, millis},
 };
 use crate::{
-    catalog::{Environment, Source},
+    catalog::{Environment, Source, SourceKind},
     source::{ConnectError, Plan, ReadError, Reader, Rejects, Session, Target, find},
     store::{
         StoreError, Tx,
@@ -158,13 +158,18 @@ impl Known {
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let sealed_before = sealed_before(&folga.catalog, now, pruned_before);
         let state = coverage::state(&mut tx, environment, &source.name).await?;
-        // Minutes before the first sample's are no gaps, and those before a sealed hour are past telling.
+        // What can be read now, and what could be since gaps were last told.
         let from = Hour::containing(now - source.ttl)
             .min(state.gaps_before.map_or(Hour::containing(now), Hour::containing))
             .max(sealed_before);
         let to = Hour::containing(now).next();
         let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
-        let large = large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?;
+        let large = match source.kind {
+            SourceKind::Hash => {
+                large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?
+            }
+            SourceKind::Counter => HashSet::new(),
+        };
         tx.rollback().await?;
         Ok(Self {
             state,
@@ -241,7 +246,13 @@ async fn read_and_write(
     known: &Known,
     tally: &mut Tally,
 ) -> Result<(), DrainError> {
-    let (environment, source) = (&*target.environment.name, target.source);
+    let source = target.source;
+    let origin = Origin {
+        folga,
+        environment: &target.environment.name,
+        source: &source.name,
+        writes: known.state.writes,
+    };
     let began = folga.clock.now();
     let found = find(session, target, plan).await?;
     tally.rejects.merge(found.rejects);
@@ -259,9 +270,7 @@ async fn read_and_write(
         if failed.is_none() && reader.next_minute().is_some() {
             let write = match &mut write {
                 Some(write) => write,
-                none => {
-                    none.insert(Write::begin(folga, environment, &source.name, known.state.writes).await?)
-                }
+                none => none.insert(Write::begin(origin).await?),
             };
             write.join(&batch).await?;
             continue;
@@ -294,17 +303,7 @@ async fn read_and_write(
             write.join(&batch).await?;
             write.finish(&closing, &mut doubtful).await?;
         } else {
-            let writes = known.state.writes;
-            write::at_once(
-                folga,
-                environment,
-                &source.name,
-                writes,
-                &batch,
-                &closing,
-                &mut doubtful,
-            )
-            .await?;
+            write::at_once(origin, &batch, &closing, &mut doubtful).await?;
         }
         tally.doubtful = doubtful
             .into_iter()

@@ -31,6 +31,16 @@ const ROWS_TOGETHER: usize = 100_000;
 /// Tries of one transaction, where another one may succeed.
 const TRIES: u32 = 3;
 
+/// Whose keys are written.
+#[derive(Clone, Copy)]
+pub(super) struct Origin<'a> {
+    pub(super) folga: &'a Folga,
+    pub(super) environment: &'a str,
+    pub(super) source: &'a str,
+    /// How often the source had been written before it was read.
+    pub(super) writes: i64,
+}
+
 /// Keys that were read and not yet written.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
@@ -55,9 +65,7 @@ pub(super) struct Closing {
 
 /// The transaction of one drain. Dropped, it leaves nothing behind.
 pub(super) struct Write<'a> {
-    folga: &'a Folga,
-    environment: &'a str,
-    source: &'a str,
+    origin: Origin<'a>,
     tx: Tx,
     pruned_before: DateTime<Utc>,
     sealed_before: Hour,
@@ -76,17 +84,14 @@ pub(super) struct Write<'a> {
 /// Writes a drain that was read as a whole, and adds to `doubtful` the minutes of which counts are known to have been
 /// lost. Repeating does no harm, so a lost connection, even one lost on commit, is tried again.
 pub(super) async fn at_once(
-    folga: &Folga,
-    environment: &str,
-    source: &str,
-    writes: i64,
+    origin: Origin<'_>,
     batch: &Batch,
     closing: &Closing,
     doubtful: &mut BTreeSet<Minute>,
 ) -> Result<(), StoreError> {
     // A try whose commit is unknown may have overtaken the next one, so that its doubts are kept.
     let write = async |doubtful: &mut BTreeSet<Minute>| {
-        let mut write = Write::begin(folga, environment, source, writes).await?;
+        let mut write = Write::begin(origin).await?;
         write.join(batch).await?;
         write.finish(closing, doubtful).await
     };
@@ -103,21 +108,20 @@ pub(super) async fn at_once(
 }
 
 impl<'a> Write<'a> {
-    /// Begins to write. `writes` is how often the source had been written before it was read.
-    pub(super) async fn begin(
-        folga: &'a Folga,
-        environment: &'a str,
-        source: &'a str,
-        writes: i64,
-    ) -> Result<Self, StoreError> {
+    /// Begins to write.
+    pub(super) async fn begin(origin: Origin<'a>) -> Result<Self, StoreError> {
+        let Origin {
+            folga,
+            environment,
+            source,
+            writes,
+        } = origin;
         let mut tx = folga.store.begin_write(environment).await?;
         let overtaken = coverage::state(&mut tx, environment, source).await?.writes != writes;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let series = series::of_environment(&mut tx, environment).await?;
         Ok(Self {
-            folga,
-            environment,
-            source,
+            origin,
             tx,
             pruned_before,
             sealed_before: sealed_before(&folga.catalog, folga.clock.now(), pruned_before),
@@ -157,7 +161,7 @@ impl<'a> Write<'a> {
             }
         }
         self.put(rows).await?;
-        let today = self.folga.clock.now().date_naive();
+        let today = self.origin.folga.clock.now().date_naive();
         labels::keep(&mut self.tx, &batch.labels, today).await?;
         self.joining += began.elapsed();
         Ok(())
@@ -183,7 +187,7 @@ impl<'a> Write<'a> {
     /// The ids of the series of some keys, new ones added.
     async fn ensure_series(&mut self, reads: &[&KeyRead]) -> Result<HashMap<SeriesName, i32>, StoreError> {
         let mut ids: HashMap<SeriesName, i32> = (self.series.iter())
-            .filter(|series| series.source == self.source)
+            .filter(|series| series.source == self.origin.source)
             .map(|series| (name(series), series.id))
             .collect();
         let new: BTreeSet<&SeriesName> = (reads.iter().flat_map(|read| &read.rows))
@@ -195,7 +199,7 @@ impl<'a> Write<'a> {
                 .into_iter()
                 .map(|name| (&*name.endpoint, &*name.scope, &*name.outcome))
                 .collect();
-            let added = series::add(&mut self.tx, self.environment, self.source, &new).await?;
+            let added = series::add(&mut self.tx, self.origin.environment, self.origin.source, &new).await?;
             ids.extend(added.iter().map(|series| (name(series), series.id)));
             self.series.extend(added);
         }
@@ -209,7 +213,7 @@ impl<'a> Write<'a> {
         closing: &Closing,
         doubtful: &mut BTreeSet<Minute>,
     ) -> Result<(), StoreError> {
-        let catalog = &*self.folga.catalog;
+        let catalog = &*self.origin.folga.catalog;
         if !self.overtaken {
             doubtful.append(&mut self.gone(closing).await?);
         }
@@ -220,9 +224,15 @@ impl<'a> Write<'a> {
             doubtful,
             settled: &closing.settled,
         };
-        coverage::add(&mut self.tx, self.environment, self.source, &seen).await?;
-        coverage::note_write(&mut self.tx, self.environment, self.source, self.first).await?;
-        let shapes = sync::active_shapes(&mut self.tx, catalog, self.environment).await?;
+        coverage::add(&mut self.tx, self.origin.environment, self.origin.source, &seen).await?;
+        coverage::note_write(
+            &mut self.tx,
+            self.origin.environment,
+            self.origin.source,
+            self.first,
+        )
+        .await?;
+        let shapes = sync::active_shapes(&mut self.tx, catalog, self.origin.environment).await?;
         let context = FoldContext {
             shapes: &shapes,
             series: &self.series,
@@ -231,10 +241,10 @@ impl<'a> Write<'a> {
             pruned_before: self.pruned_before,
         };
         let began = Instant::now();
-        aggregate::after_change(&mut self.tx, &context, self.source, &self.changes).await?;
+        aggregate::after_change(&mut self.tx, &context, self.origin.source, &self.changes).await?;
         if let Some(first) = self.changes.minutes.values().flatten().min() {
             let active: Vec<_> = shapes.iter().map(|active| active.stored.id).collect();
-            shapes::set_unfolded(&mut self.tx, self.environment, &active, first.start()).await?;
+            shapes::set_unfolded(&mut self.tx, self.origin.environment, &active, first.start()).await?;
         }
         let folding = began.elapsed();
         self.tx.commit().await?;
@@ -249,7 +259,7 @@ impl<'a> Write<'a> {
     /// The minutes of which a row that was read before is gone although the life of its key is not over.
     async fn gone(&mut self, closing: &Closing) -> Result<BTreeSet<Minute>, StoreError> {
         let own: Vec<i32> = (self.series.iter())
-            .filter(|series| series.source == self.source)
+            .filter(|series| series.source == self.origin.source)
             .map(|series| series.id)
             .collect();
         let stored = minutes::keys(&mut self.tx, &own, &closing.complete).await?;
