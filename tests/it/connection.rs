@@ -10,10 +10,13 @@ use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 use tokio::time::timeout;
 
-use super::support::{
-    Behaviour, Bench, Bouncer, Folga, Proxy, SERVERS, Serving, TlsRedis,
-    catalogs::{HEAD, MESSAGES, THIRTY, drain, limit, limits, messages, put, put_counter, report},
-    is_alive,
+use super::{
+    secrets::loud,
+    support::{
+        Behaviour, Bench, Bouncer, Proxy, SERVERS, Serving, TlsRedis,
+        catalogs::{HEAD, MESSAGES, THIRTY, drain, limit, limits, messages, put, put_counter, report},
+        is_alive,
+    },
 };
 
 const NOW: &str = "2025-03-10T12:10:00Z";
@@ -236,18 +239,6 @@ async fn a_database_number_is_honoured() {
     bench.redis_url = format!("{direct}/99");
     let ran = drain(&bench, NOW).await.exited(1);
     assert!(ran.stdout.contains("DB index is out of range"), "{}", ran.stdout);
-}
-
-/// Everything secret holds the marker, and everything is logged.
-fn loud(folga: Folga, redis: &str, postgres: &str) -> Folga {
-    folga
-        .env("FOLGA_REDIS_URL", redis)
-        .env("FOLGA_DATABASE_URL", postgres)
-        .env("FOLGA_NTFY_TOPIC", "alerts")
-        .env("FOLGA_NTFY_TOKEN", "tk_S3NTINEL")
-        .env("FOLGA_API_TOKEN", "token S3NTINEL")
-        .env("FOLGA_IDENTITY_KEY", "an identity key S3NTINEL")
-        .env("RUST_LOG", "trace")
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::{
 const SENTINEL: &str = "S3NTINEL";
 
 /// Everything secret there is holds the sentinel, and everything is logged.
-fn loud(folga: Folga, redis: &str, postgres: &str) -> Folga {
+pub fn loud(folga: Folga, redis: &str, postgres: &str) -> Folga {
     folga
         .env("FOLGA_REDIS_URL", redis)
         .env("FOLGA_DATABASE_URL", postgres)
