@@ -3,7 +3,7 @@
 //! The modules stand in the order in which data flows:
 //! [`catalog`] says what there is; [`source`] reads Redis keys into samples; [`store`] joins them into the minute store
 //! in Postgres; [`fold`] makes hours of minutes; [`worker`] drains, folds and drops what is old; [`calibration`] says
-//! what the figures mean; [`report`] shows them.
+//! what the figures mean; [`report`] shows them, in the words of [`language`].
 
 pub mod app;
 pub mod calibration;
@@ -14,6 +14,7 @@ pub mod clock;
 pub mod demo;
 pub mod fold;
 pub mod http;
+pub mod language;
 pub mod report;
 pub mod serve;
 pub mod servers;

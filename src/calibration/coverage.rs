@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::Timelike;
 use chrono_tz::Tz;
 
-use crate::time::{Hour, Minute, day_of, day_start};
+use crate::time::{Day, Hour, Minute, day_of, day_start};
 
 /// What is known of the minutes of one source in one environment.
 #[derive(Clone, Debug)]
@@ -32,6 +32,25 @@ pub struct Coverage {
     pub gaps: Vec<Gap>,
 }
 
+/// How much of a local day can be vouched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayCoverage {
+    /// The day.
+    pub day: Day,
+    /// Its closed minutes.
+    pub minutes: i64,
+    /// Those that can be vouched for.
+    pub covered: i64,
+}
+
+impl DayCoverage {
+    /// Whether the day can be vouched for as a whole: 99 % of its minutes can.
+    #[must_use]
+    pub const fn is_covered(&self) -> bool {
+        self.minutes > 0 && self.covered * 100 >= self.minutes * 99
+    }
+}
+
 /// A run of minutes that can't be vouched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
@@ -53,6 +72,43 @@ impl Vouched {
             consecutive_days: self.consecutive_days(end, zone),
             gaps: self.gaps(from, end),
         }
+    }
+
+    /// How much of each local day with hours in `[from, to)` can be vouched for, as far as it lies in them. An hour
+    /// belongs to the day that holds its start.
+    #[must_use]
+    pub fn days(&self, from: Hour, to: Hour, zone: Tz) -> Vec<DayCoverage> {
+        let mut days: Vec<DayCoverage> = Vec::new();
+        for hour in (from.index()..to.index()).map(Hour::from_index) {
+            let (start, end) = (
+                hour.first_minute(),
+                hour.next().first_minute().min(self.closed_before),
+            );
+            let (minutes, covered) = (
+                (end.index() - start.index()).max(0),
+                self.covered(start, end.max(start)),
+            );
+            let day = day_of(hour.start(), zone);
+            match days.last_mut() {
+                Some(last) if last.day == day => {
+                    last.minutes += minutes;
+                    last.covered += covered;
+                }
+                _ => days.push(DayCoverage {
+                    day,
+                    minutes,
+                    covered,
+                }),
+            }
+        }
+        days
+    }
+
+    /// The minutes of an hour that can be vouched for.
+    #[must_use]
+    pub fn covered_minutes(&self, hour: Hour) -> u32 {
+        let (start, end) = (hour.first_minute(), hour.next().first_minute());
+        u32::try_from(self.covered(start, end)).unwrap_or_default()
     }
 
     /// The hours of the day, in local time, in which an hour of `[from, to)` with a covered minute starts; hours that
@@ -96,7 +152,12 @@ impl Vouched {
         let mut end = Minute::containing(day_start(day_of(end.start(), zone), zone));
         loop {
             let start = Minute::containing(day_start(day_of(end.plus(-1).start(), zone), zone));
-            if self.covered(start, end) * 100 < (end.index() - start.index()) * 99 {
+            let coverage = DayCoverage {
+                day: day_of(start.start(), zone),
+                minutes: end.index() - start.index(),
+                covered: self.covered(start, end),
+            };
+            if !coverage.is_covered() {
                 return days;
             }
             (days, end) = (days + 1, start);

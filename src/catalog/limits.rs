@@ -2,7 +2,7 @@
 
 mod feeding;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use toml::{Spanned, de::DeValue};
 
@@ -137,6 +137,14 @@ impl fmt::Display for Mode {
             .find(|(_, mode)| mode == self)
             .map_or("", |(word, _)| word);
         f.write_str(word)
+    }
+}
+
+impl FromStr for Mode {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        word(text, "mode", &MODES)
     }
 }
 

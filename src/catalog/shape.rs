@@ -1,11 +1,13 @@
 //! Everything of a limit that decides its counts.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::time::{Algorithm, Window};
 
-use super::{Globs, Limit};
+use super::{Counts, Globs, Limit, Source};
 
 /// What aggregates are kept by: limits of one shape have one history, whatever their values, ids and names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,6 +28,9 @@ pub struct Shape {
     pub shared: bool,
     /// The zone's name, where the window is its local day.
     pub zone: Option<String>,
+    /// The outcomes by source that do not count, sorted, where some don't.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, Vec<String>>,
 }
 
 impl Shape {
@@ -48,6 +53,10 @@ impl Shape {
                 .outcomes
                 .as_ref()
                 .is_none_or(|own| own.iter().any(|own| own == outcome))
+            && !self
+                .refused
+                .get(source)
+                .is_some_and(|refused| refused.iter().any(|refused| refused == outcome))
             && self.endpoints.matches(endpoint)
     }
 }
@@ -76,6 +85,52 @@ impl Limit {
             outcomes: self.outcomes.as_deref().map(sorted),
             shared: self.shared,
             zone: (self.window == Window::LocalDay).then(|| zone.name().to_owned()),
+            refused: BTreeMap::new(),
         }
+    }
+
+    /// The shape of what the limit counts of accepted requests alone; none where no source of it tells refused ones
+    /// apart, or the limit counts none of them.
+    #[must_use]
+    pub fn accepted_shape(&self, zone: Tz, sources: &[Source]) -> Option<Shape> {
+        let counted = |outcome: &&String| {
+            self.outcomes
+                .as_ref()
+                .is_none_or(|own| own.iter().any(|own| own == *outcome))
+        };
+        let refused: BTreeMap<String, Vec<String>> = (self.sources_in(sources))
+            .map(|source| {
+                let refused: BTreeSet<&String> = source.rejected.iter().filter(counted).collect();
+                (
+                    source.name.clone(),
+                    refused.into_iter().cloned().collect::<Vec<_>>(),
+                )
+            })
+            .filter(|(_, refused)| !refused.is_empty())
+            .collect();
+        (!refused.is_empty()).then(|| Shape {
+            refused,
+            ..self.shape(zone)
+        })
+    }
+
+    /// Whether what it counts are accepted requests alone: every source counts no others, or the limit leaves their
+    /// outcomes out.
+    #[must_use]
+    pub fn counts_accepted(&self, sources: &[Source]) -> bool {
+        let accepted = |source: &Source| {
+            let leaves_out = |refused: &String| {
+                (self.outcomes.as_ref()).is_some_and(|own| own.iter().all(|own| own != refused))
+            };
+            source.counts == Counts::Accepted
+                || (!source.rejected.is_empty() && source.rejected.iter().all(leaves_out))
+        };
+        self.sources_in(sources).all(accepted)
+    }
+
+    fn sources_in<'s>(&'s self, sources: &'s [Source]) -> impl Iterator<Item = &'s Source> {
+        sources
+            .iter()
+            .filter(|source| self.sources.contains(&source.name))
     }
 }

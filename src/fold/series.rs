@@ -1,5 +1,7 @@
 //! The counts of one endpoint and scope by hour and identity, without any window.
 
+use std::cmp::Reverse;
+
 use super::identities::IdMap;
 use crate::time::{Hour, Minute};
 
@@ -18,6 +20,19 @@ pub struct SeriesHour {
     pub peaks: Vec<i64>,
     /// Which minute of the hour that was, 0 to 59; the earliest among equals.
     pub peak_minutes: Vec<i16>,
+}
+
+impl SeriesHour {
+    /// The largest minute of any identity: its count, which minute it was, and whose; among equals the earliest
+    /// minute, then the smallest identity.
+    #[must_use]
+    pub fn largest(&self) -> (i64, i16, i64) {
+        let minutes = self.peaks.iter().zip(&self.peak_minutes).zip(&self.identities);
+        minutes
+            .map(|((peak, minute), id)| (*peak, *minute, *id))
+            .min_by_key(|(peak, minute, id)| (Reverse(*peak), *minute, *id))
+            .unwrap_or_default()
+    }
 }
 
 /// Folds the counts of one endpoint and scope, given in minute order, into hours.

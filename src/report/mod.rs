@@ -4,18 +4,33 @@
 //! [`Report`], which is the JSON that is served; [`table`] prints it for a terminal.
 
 mod build;
+mod days;
+mod evidence;
+mod facts;
+mod hours;
+mod input;
+mod limit;
 mod parts;
 mod period;
+mod reason;
 mod table;
+mod unlimited;
 mod view;
+mod what_if;
 
 #[cfg(test)]
 mod tests;
 
-pub use build::{LimitData, ReportInput, build};
+pub use build::{build, detail, limit_hours as hours};
+pub use input::{InForce, LimitData, ReportInput, ShapeData, UnlimitedData};
 pub use parts::{LeftOut, Parts, ignored_hours};
 pub use period::{Period, PeriodChoice};
+pub use reason::reason;
 pub use table::table;
+pub use unlimited::UNLIMITED;
 pub use view::{
-    CoverageView, GroupView, IgnoredView, LimitView, PeakView, Report, SourceNames, SpanView, TopView,
+    AcceptedView, CoverageView, DayView, Detail, DominantView, GroupView, HourView, Hours, IgnoredView,
+    LimitState, LimitView, Limits, PeakView, RecommendationView, Report, SourceNames, SpanView, TopView,
+    WhatIf,
 };
+pub use what_if::{states, what_if};

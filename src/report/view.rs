@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::{
-    calibration::{Percentiles, Status, WouldBlock},
+    calibration::{Action, Method, Percentiles, Readiness, Reason, Status, Trend, WouldBlock},
     catalog::Mode,
-    time::Algorithm,
+    time::{Algorithm, Day},
 };
 
 /// What was measured against the limits of an environment in a period.
@@ -107,8 +107,15 @@ pub struct LimitView {
     pub peak: Option<PeakView>,
     /// Peak ÷ limit.
     pub utilization: Option<f64>,
+    /// Whether the peak means "at least": the limit was enforced, only accepted requests were counted, and the peak
+    /// reaches it.
+    pub censored: bool,
     /// All that was counted.
     pub total: u128,
+    /// How much of it was accepted; null where the source does not tell.
+    pub accepted: Option<u128>,
+    /// The largest window of accepted requests, where the source tells outcomes and the limit counts refused ones too.
+    pub accepted_peak: Option<AcceptedView>,
     /// Since when the limit's counts are known, where that is later than the source's first sample.
     pub history_from: Option<DateTime<Utc>>,
     /// Whether the period has minutes that have not closed.
@@ -119,10 +126,60 @@ pub struct LimitView {
     pub percentiles: Option<Percentiles>,
     /// The largest peaks of single identities.
     pub top_identities: Vec<TopView>,
+    /// Whether there is enough evidence to decide on.
+    pub readiness: Readiness,
+    /// What to do; null where nothing is limited.
+    pub recommendation: Option<RecommendationView>,
+    /// Where the daily peaks are going; null for fewer than 14 days with traffic.
+    pub trend: Option<Trend>,
     /// The team's own assumption of the peak.
     pub hypothetical_peak: Option<u64>,
     /// The largest peak by local hour of day: 0 where it was covered and quiet, null where nothing is known.
     pub by_hour: Option<[Option<u64>; 24]>,
+    /// The value that fits each local hour of day; null before enough days in a row are covered.
+    pub limits_by_hour: Option<[Option<u64>; 24]>,
+}
+
+/// The largest window of accepted requests.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AcceptedView {
+    /// What it held.
+    pub value: u64,
+    /// Its last minute.
+    pub at: DateTime<Utc>,
+    /// Value ÷ limit.
+    pub utilization: Option<f64>,
+}
+
+/// What to do with a limit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecommendationView {
+    /// What to do.
+    pub action: Action,
+    /// The value that fits; without the traffic that dominates, where one identity or one day does.
+    pub limit: Option<u64>,
+    /// The peak to expect.
+    pub projected_peak: Option<f64>,
+    /// Its interval: of 90 % confidence where a distribution was fitted, else from what was seen to what is expected.
+    pub interval: Option<[f64; 2]>,
+    /// How it was projected.
+    pub method: Option<Method>,
+    /// Why, in words.
+    pub reason: String,
+    /// Where one identity or one day dominates: what follows with it.
+    pub with_dominant: Option<DominantView>,
+    /// Why, for other languages.
+    #[serde(skip)]
+    pub why: Reason,
+}
+
+/// What would be recommended with the traffic that dominates.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DominantView {
+    /// The value that would fit.
+    pub limit: u64,
+    /// The peak to expect.
+    pub projected_peak: f64,
 }
 
 /// The sources of a limit, spelt as in the catalog: a name, or a list where there are several.
@@ -159,4 +216,121 @@ pub struct TopView {
     pub peak: u64,
     /// The minute of the peak.
     pub at: DateTime<Utc>,
+}
+
+/// One limit over its period, closer up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Detail {
+    /// The limit as in the report.
+    pub limit: LimitView,
+    /// Id and name of its group.
+    pub group: (String, String),
+    /// Its local days.
+    pub days: Vec<DayView>,
+    /// Its hours of which something is known.
+    pub hours: Vec<HourView>,
+    /// What closed aligned windows held, ascending: (value, windows of single identities).
+    pub histogram: Vec<(u64, u64)>,
+}
+
+/// A local day of one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayView {
+    /// The day.
+    pub day: Day,
+    /// Its largest window: 0 where it was covered and quiet, none where nothing is known or windows can't be seen.
+    pub peak: Option<u64>,
+    /// At most this much was in one window.
+    pub upper: u64,
+    /// All that was counted.
+    pub total: u128,
+    /// Its minutes in the period that have closed.
+    pub minutes: i64,
+    /// Those that can be vouched for.
+    pub covered: i64,
+    /// Whether hours of it are left out.
+    pub ignored: bool,
+}
+
+/// The hours of one limit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hours {
+    /// The limit.
+    pub id: String,
+    /// The environment.
+    pub environment: String,
+    /// Every hour of which something is known: it has samples or covered minutes.
+    pub hours: Vec<HourView>,
+}
+
+/// An hour of one limit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HourView {
+    /// Its start.
+    pub hour: DateTime<Utc>,
+    /// Its largest window.
+    pub peak: Option<PeakView>,
+    /// All that was counted.
+    pub total: u128,
+    /// Identities with samples.
+    pub identities: u64,
+    /// Minutes that can be vouched for.
+    pub covered_minutes: u32,
+    /// Whether it has minutes that have not closed.
+    pub partial: bool,
+    /// Whether it is left out of the report.
+    pub ignored: bool,
+}
+
+/// The limits of an environment and how they stand.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Limits {
+    /// The environment.
+    pub environment: String,
+    /// The limits.
+    pub limits: Vec<LimitState>,
+}
+
+/// How a limit stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LimitState {
+    /// Its id.
+    pub id: String,
+    /// Its group.
+    pub group: String,
+    /// Its value.
+    pub limit: Option<u64>,
+    /// The smallest count that is near.
+    pub alert_at: Option<u64>,
+    /// How it stands.
+    pub status: Status,
+    /// The largest window.
+    pub value: Option<u64>,
+    /// Its last minute.
+    pub at: Option<DateTime<Utc>>,
+    /// What it does.
+    pub mode: Mode,
+}
+
+/// What a value would have refused.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// The limit.
+    pub id: String,
+    /// The environment.
+    pub environment: String,
+    /// Start of the first hour.
+    pub from: DateTime<Utc>,
+    /// End of the last hour.
+    pub to: DateTime<Utc>,
+    /// The value that was tried.
+    pub limit: u64,
+    /// The smallest count that would be near.
+    pub alert_at: u64,
+    /// Requests it would have refused; null where windows can't be seen.
+    pub requests: Option<u128>,
+    /// Windows of single identities in which it would have.
+    pub identity_windows: Option<u64>,
+    /// Whether that is exact.
+    pub exact: bool,
 }

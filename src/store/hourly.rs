@@ -87,7 +87,12 @@ pub async fn read(
 pub async fn put_series(tx: &mut Tx, rows: &[(i32, SeriesHour)]) -> Result<(), StoreError> {
     let mut identities = Ragged::default();
     let (mut ids, mut totals, mut peaks, mut peak_minutes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut largest = (Vec::new(), Vec::new(), Vec::new());
     for (_, row) in rows {
+        let (peak, minute, id) = row.largest();
+        largest.0.push(peak);
+        largest.1.push(minute);
+        largest.2.push(id);
         identities.push(row.identities.len());
         ids.extend_from_slice(&row.identities);
         totals.extend_from_slice(&row.totals);
@@ -107,7 +112,10 @@ pub async fn put_series(tx: &mut Tx, rows: &[(i32, SeriesHour)]) -> Result<(), S
         &ids,
         &totals,
         &peaks,
-        &peak_minutes
+        &peak_minutes,
+        &largest.0,
+        &largest.1,
+        &largest.2
     )
     .execute(&mut *tx)
     .await?;

@@ -17,6 +17,7 @@ pub mod series;
 pub mod settings;
 pub mod shapes;
 mod tx;
+pub mod unlimited;
 
 use std::{str::FromStr, time::Duration};
 

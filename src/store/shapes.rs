@@ -125,6 +125,33 @@ pub async fn in_force(tx: &mut Tx, environment: &str) -> Result<Vec<InForce>, St
     .await
 }
 
+/// All that was ever noted for the limits of an environment, by instant.
+///
+/// # Errors
+/// The database failed.
+pub async fn record(tx: &mut Tx, environment: &str) -> Result<Vec<(DateTime<Utc>, InForce)>, StoreError> {
+    let rows = sqlx::query!(
+        "SELECT valid_from, limit_id, group_id, shape_id, value, mode FROM limit_values
+         WHERE environment = $1 ORDER BY valid_from",
+        environment
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let in_force = InForce {
+                limit_id: row.limit_id,
+                group_id: row.group_id,
+                shape_id: row.shape_id,
+                value: row.value,
+                mode: row.mode,
+            };
+            (row.valid_from, in_force)
+        })
+        .collect())
+}
+
 /// Notes what is in force from an instant on.
 ///
 /// # Errors

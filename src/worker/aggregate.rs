@@ -31,6 +31,8 @@ pub struct ActiveShape {
     pub shape: Shape,
     /// The limits that count so, by id.
     pub limits: Vec<String>,
+    /// The limits whose accepted requests it counts.
+    pub accepted_of: Vec<String>,
 }
 
 impl ActiveShape {
@@ -47,7 +49,9 @@ impl ActiveShape {
             .is_none_or(|folded| folded < whole_from.start())
     }
 
-    fn counts(&self, series: &Series) -> bool {
+    /// Whether it counts a series.
+    #[must_use]
+    pub fn counts(&self, series: &Series) -> bool {
         self.shape
             .counts(&series.source, &series.endpoint, &series.scope, &series.outcome)
     }

@@ -10,6 +10,7 @@ pub mod report;
 pub mod retention;
 pub mod schedule;
 pub mod sync;
+mod unlimited;
 mod write;
 
 use std::sync::Arc;

@@ -1,17 +1,23 @@
-//! Reads what a report is made of, from one snapshot of the database.
+//! Reads what reports are made of, from one snapshot of the database.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Folga, aggregate::ActiveShape, sync};
+use super::{Folga, aggregate::ActiveShape, sync, unlimited};
 use crate::{
     calibration::Vouched,
-    catalog::Source,
-    fold::Merged,
-    report::{LeftOut, LimitData, Parts, Period, Report, ReportInput, build},
-    store::{StoreError, Tx, coverage, daily, hourly, labels},
-    time::{Hour, Minute, Window},
+    catalog::{Group, Limit, Source},
+    fold::{HourRow, Merged},
+    report::{
+        Detail, Hours, InForce, LeftOut, LimitData, Limits, Parts, Period, Report, ReportInput, ShapeData,
+        UNLIMITED, UnlimitedData, WhatIf, build, detail, hours, states, what_if,
+    },
+    store::{StoreError, Tx, coverage, daily, hourly, labels, shapes},
+    time::{Day, Hour, Minute, Window, day_of},
 };
 
 /// Makes the report of an environment, or of one group of it.
@@ -24,49 +30,193 @@ pub async fn report(
     group: Option<&str>,
     period: Period,
 ) -> Result<Report, StoreError> {
-    let (catalog, now) = (&*folga.catalog, folga.clock.now());
-    let mut tx = folga.store.begin_snapshot().await?;
-    let active = sync::active_shapes(&mut tx, catalog, environment).await?;
-    let mut sources = BTreeMap::new();
-    for source in catalog
-        .sources
-        .iter()
-        .filter(|source| source.environments.iter().any(|name| name == environment))
-    {
-        sources.insert(
-            source.name.clone(),
-            vouched(&mut tx, folga, environment, source, now).await?,
-        );
-    }
-    let wanted: HashSet<&str> = (catalog.limits())
-        .filter(|(own, _)| group.is_none_or(|group| group == own.id))
-        .map(|(_, limit)| &*limit.id)
-        .collect();
-    let active: Vec<ActiveShape> = (active.into_iter())
-        .filter(|own| own.limits.iter().any(|limit| wanted.contains(&**limit)))
-        .collect();
-    let mut merged = figures(&mut tx, folga, environment, &active, period).await?;
-    let labels = public_labels(&mut tx, folga, &merged).await?;
-    tx.rollback().await?;
-
-    let mut limits = HashMap::new();
-    for own in &active {
-        let data = LimitData {
-            merged: merged.remove(&own.stored.id).unwrap_or_default(),
-            history_from: history_from(own, &sources),
-        };
-        limits.extend(own.limits.iter().map(|limit| (limit.clone(), data.clone())));
-    }
-    Ok(build(&ReportInput {
-        catalog,
+    let asked = Asked {
         environment,
-        group,
         period,
-        generated_at: now,
-        limits: &limits,
-        sources: &sources,
-        labels: &labels,
-    }))
+        group,
+        limit: None,
+    };
+    let read = Read::of(folga, &asked).await?;
+    Ok(build(&read.input(folga, &asked)))
+}
+
+/// How the limits of an environment stand now: by the last 24 hours and the running one.
+///
+/// # Errors
+/// The database failed.
+pub async fn limit_states(folga: &Folga, environment: &str) -> Result<Limits, StoreError> {
+    let to = Hour::containing(folga.clock.now()).next();
+    let from = Hour::from_index(to.index() - 25);
+    Ok(states(
+        &report(folga, environment, None, Period { from, to }).await?,
+    ))
+}
+
+/// Looks at one limit closer up.
+///
+/// # Errors
+/// The database failed.
+pub async fn limit_detail(
+    folga: &Folga,
+    environment: &str,
+    limit: &Limit,
+    period: Period,
+) -> Result<Detail, StoreError> {
+    let asked = Asked::one(environment, limit, period);
+    let read = Read::of(folga, &asked).await?;
+    Ok(detail(&read.input(folga, &asked), limit, &read.rows))
+}
+
+/// The hours of a limit.
+///
+/// # Errors
+/// The database failed.
+pub async fn limit_hours(
+    folga: &Folga,
+    environment: &str,
+    limit: &Limit,
+    period: Period,
+) -> Result<Hours, StoreError> {
+    let asked = Asked::one(environment, limit, period);
+    let read = Read::of(folga, &asked).await?;
+    Ok(hours(&read.input(folga, &asked), limit, &read.rows))
+}
+
+/// What another value of a limit would have refused.
+///
+/// # Errors
+/// The database failed.
+pub async fn limit_what_if(
+    folga: &Folga,
+    environment: &str,
+    limit: &Limit,
+    value: u64,
+    period: Period,
+) -> Result<WhatIf, StoreError> {
+    let asked = Asked::one(environment, limit, period);
+    let read = Read::of(folga, &asked).await?;
+    Ok(what_if(&read.input(folga, &asked), limit, value))
+}
+
+/// What was asked for.
+struct Asked<'a> {
+    environment: &'a str,
+    period: Period,
+    /// One group; all of them where absent.
+    group: Option<&'a str>,
+    /// One limit, with its hours; all of them where absent.
+    limit: Option<&'a Limit>,
+}
+
+impl<'a> Asked<'a> {
+    const fn one(environment: &'a str, limit: &'a Limit, period: Period) -> Self {
+        Self {
+            environment,
+            period,
+            group: None,
+            limit: Some(limit),
+        }
+    }
+
+    fn wants(&self, group: &Group, limit: &Limit) -> bool {
+        self.group.is_none_or(|wanted| wanted == group.id)
+            && self.limit.is_none_or(|wanted| wanted.id == limit.id)
+    }
+
+    fn wants_unlimited(&self) -> bool {
+        self.limit.is_none() && self.group.is_none_or(|wanted| wanted == UNLIMITED)
+    }
+}
+
+/// What was read.
+struct Read {
+    now: DateTime<Utc>,
+    limits: HashMap<String, LimitData>,
+    /// The hours of the one limit that was asked for.
+    rows: Vec<HourRow>,
+    unlimited: Vec<UnlimitedData>,
+    sources: BTreeMap<String, Vouched>,
+    labels: HashMap<(String, i64), String>,
+}
+
+impl Read {
+    async fn of(folga: &Folga, asked: &Asked<'_>) -> Result<Self, StoreError> {
+        let Asked {
+            environment, period, ..
+        } = *asked;
+        let (catalog, now) = (&*folga.catalog, folga.clock.now());
+        let mut tx = folga.store.begin_snapshot().await?;
+        let active = sync::active_shapes(&mut tx, catalog, environment).await?;
+        let mut sources = BTreeMap::new();
+        let here = |source: &&Source| source.environments.iter().any(|name| name == environment);
+        for source in catalog.sources.iter().filter(here) {
+            let vouched = vouched(&mut tx, folga, environment, source, now).await?;
+            sources.insert(source.name.clone(), vouched);
+        }
+        let unlimited = if asked.wants_unlimited() {
+            unlimited::read(&mut tx, folga, environment, &active, period).await?
+        } else {
+            Vec::new()
+        };
+        let ids: HashSet<&str> = (catalog.limits())
+            .filter(|(group, limit)| asked.wants(group, limit))
+            .map(|(_, limit)| &*limit.id)
+            .collect();
+        let active: Vec<&ActiveShape> = (active.iter())
+            .filter(|own| (own.limits.iter().chain(&own.accepted_of)).any(|limit| ids.contains(&**limit)))
+            .collect();
+        let counted = shape_data(&mut tx, folga, environment, &active, &sources, period).await?;
+        let mut rows = Vec::new();
+        if let Some(limit) = asked.limit {
+            let own = active.iter().filter(|own| own.limits.contains(&limit.id));
+            let shapes: Vec<i32> = own.map(|own| own.stored.id).collect();
+            rows = hourly::read(&mut tx, &shapes, period.from, period.to).await?;
+        }
+        let rows: Vec<HourRow> = rows.into_iter().map(|(_, row)| row).collect();
+        let labels = public_labels(&mut tx, folga, &counted, &rows, &unlimited).await?;
+        let in_force = in_force(&mut tx, environment).await?;
+        tx.rollback().await?;
+
+        let mut limits: HashMap<String, LimitData> = HashMap::new();
+        for own in &active {
+            let Some(data) = counted.get(&own.stored.id) else {
+                continue;
+            };
+            for limit in &own.limits {
+                limits.entry(limit.clone()).or_default().counted = Arc::clone(data);
+            }
+            for limit in &own.accepted_of {
+                limits.entry(limit.clone()).or_default().accepted = Some(Arc::clone(data));
+            }
+        }
+        for (limit, in_force) in in_force {
+            if let Some(data) = limits.get_mut(&limit) {
+                data.in_force = in_force;
+            }
+        }
+        Ok(Self {
+            now,
+            limits,
+            rows,
+            unlimited,
+            sources,
+            labels,
+        })
+    }
+
+    fn input<'a>(&'a self, folga: &'a Folga, asked: &'a Asked<'_>) -> ReportInput<'a> {
+        ReportInput {
+            catalog: &folga.catalog,
+            environment: asked.environment,
+            group: asked.group,
+            period: asked.period,
+            generated_at: self.now,
+            limits: &self.limits,
+            unlimited: &self.unlimited,
+            sources: &self.sources,
+            labels: &self.labels,
+        }
+    }
 }
 
 /// A shape's history begins with its sources' first sample, or later where minutes had been dropped before it was new.
@@ -107,13 +257,14 @@ async fn vouched(
 }
 
 /// What every shape counted in a period, whole days from daily rows and the rest from hourly ones.
-async fn figures(
+async fn shape_data(
     tx: &mut Tx,
     folga: &Folga,
     environment: &str,
-    active: &[ActiveShape],
+    active: &[&ActiveShape],
+    sources: &BTreeMap<String, Vouched>,
     period: Period,
-) -> Result<HashMap<i32, Merged>, StoreError> {
+) -> Result<HashMap<i32, Arc<ShapeData>>, StoreError> {
     let (catalog, zone) = (&*folga.catalog, folga.catalog.timezone);
     let left_out = LeftOut::new(&catalog.ignored, environment);
     let parts = Parts::new(period, &left_out, zone);
@@ -122,42 +273,66 @@ async fn figures(
         .map(|own| (own.stored.id, own.shape.window))
         .collect();
     let shapes: Vec<i32> = active.iter().map(|own| own.stored.id).collect();
-    let mut found: HashMap<i32, Vec<Merged>> = HashMap::new();
+    let mut found: HashMap<i32, BTreeMap<Day, Merged>> = HashMap::new();
     for (first, last) in parts.days {
-        for (shape, _, day) in daily::read(tx, &shapes, first, last).await? {
-            found.entry(shape).or_default().push(day);
+        for (shape, day, merged) in daily::read(tx, &shapes, first, last).await? {
+            found.entry(shape).or_default().insert(day, merged);
         }
     }
-    for hours in parts.hours {
-        for (shape, mut row) in hourly::read(tx, &shapes, hours.start, hours.end).await? {
-            if let Some(clean_from) = windows
-                .get(&shape)
-                .and_then(|window| left_out.clean_from(row.hour, *window))
-            {
+    let mut hours: BTreeMap<(i32, Day), Vec<_>> = BTreeMap::new();
+    for span in parts.hours {
+        for (shape, mut row) in hourly::read(tx, &shapes, span.start, span.end).await? {
+            let window = windows.get(&shape);
+            if let Some(clean_from) = window.and_then(|window| left_out.clean_from(row.hour, *window)) {
                 row.figures = row.figures.since(clean_from);
             }
-            found
-                .entry(shape)
-                .or_default()
-                .push(Merged::of_hours(&[row], zone));
+            let day = day_of(row.hour.start(), zone);
+            hours.entry((shape, day)).or_default().push(row);
         }
     }
-    Ok(found
-        .into_iter()
-        .map(|(shape, parts)| (shape, Merged::of_parts(&parts)))
+    for ((shape, day), rows) in hours {
+        let merged = Merged::of_hours(&rows, zone);
+        found.entry(shape).or_default().insert(day, merged);
+    }
+    Ok((active.iter())
+        .map(|own| {
+            let days = found.remove(&own.stored.id).unwrap_or_default();
+            let data = ShapeData {
+                merged: Merged::of_parts(days.values()),
+                days,
+                history_from: history_from(own, sources),
+            };
+            (own.stored.id, Arc::new(data))
+        })
         .collect())
 }
 
 async fn public_labels(
     tx: &mut Tx,
     folga: &Folga,
-    merged: &HashMap<i32, Merged>,
+    counted: &HashMap<i32, Arc<ShapeData>>,
+    rows: &[HourRow],
+    unlimited: &[UnlimitedData],
 ) -> Result<HashMap<(String, i64), String>, StoreError> {
     let public = folga.catalog.public_scopes();
-    let shown: BTreeSet<i64> = merged
-        .values()
-        .flat_map(|merged| &merged.figures.top)
-        .map(|top| top.identity)
+    let top = counted.values().flat_map(|data| &data.merged.figures.top);
+    let by_hour = rows.iter().flat_map(|row| &row.figures.top);
+    let others = unlimited.iter().flat_map(|data| &data.peaks);
+    let shown: BTreeSet<i64> = (top.chain(by_hour).map(|top| top.identity))
+        .chain(others.filter_map(|peak| peak.identity))
         .collect();
     labels::of(tx, &public, &shown.into_iter().collect::<Vec<_>>()).await
+}
+
+/// Which values were in force when, by limit.
+async fn in_force(tx: &mut Tx, environment: &str) -> Result<HashMap<String, Vec<InForce>>, StoreError> {
+    let mut limits: HashMap<String, Vec<InForce>> = HashMap::new();
+    for (from, entry) in shapes::record(tx, environment).await? {
+        limits.entry(entry.limit_id).or_default().push(InForce {
+            from,
+            value: entry.value.map(|value| value.max(0).cast_unsigned()),
+            mode: entry.mode.parse().ok(),
+        });
+    }
+    Ok(limits)
 }

@@ -192,6 +192,8 @@ struct WantedLimit {
     id: String,
     group: String,
     definition: String,
+    /// The shape of what it counts of accepted requests alone.
+    accepted: Option<String>,
     value: Option<i64>,
     mode: String,
 }
@@ -208,16 +210,21 @@ impl Wanted {
             }
             let shape = limit.shape(catalog.timezone);
             let definition = shape.definition();
+            let accepted = limit.accepted_shape(catalog.timezone, &catalog.sources);
             wanted.limits.push(WantedLimit {
                 id: limit.id.clone(),
                 group: group.id.clone(),
                 definition: definition.clone(),
+                accepted: accepted.as_ref().map(Shape::definition),
                 value: limit
                     .value_in(environment)
                     .and_then(|value| i64::try_from(value).ok()),
                 mode: limit.mode_in(environment).to_string(),
             });
             wanted.shapes.insert(definition, shape);
+            wanted
+                .shapes
+                .extend(accepted.map(|accepted| (accepted.definition(), accepted)));
         }
         wanted
     }
@@ -266,15 +273,15 @@ impl Wanted {
             .into_iter()
             .filter_map(|stored| {
                 let shape = self.shapes.get(&stored.definition)?.clone();
-                let limits = self
-                    .limits
-                    .iter()
-                    .filter(|limit| limit.definition == stored.definition);
-                let limits = limits.map(|limit| limit.id.clone()).collect();
+                let ids = |is_own: &dyn Fn(&WantedLimit) -> bool| {
+                    let own = self.limits.iter().filter(|limit| is_own(limit));
+                    own.map(|limit| limit.id.clone()).collect()
+                };
                 Some(ActiveShape {
+                    limits: ids(&|limit| limit.definition == stored.definition),
+                    accepted_of: ids(&|limit| limit.accepted.as_ref() == Some(&stored.definition)),
                     stored,
                     shape,
-                    limits,
                 })
             })
             .collect()

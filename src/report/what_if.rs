@@ -1,0 +1,55 @@
+//! What another value of a limit would have refused.
+
+use super::{
+    build::Context,
+    input::ReportInput,
+    limit::rules,
+    view::{LimitState, Limits, Report, WhatIf},
+};
+use crate::{
+    calibration::WouldBlock,
+    catalog::{Limit, alert_at},
+};
+
+/// What a value would have refused in the period.
+#[must_use]
+pub fn what_if(input: &ReportInput<'_>, limit: &Limit, value: u64) -> WhatIf {
+    let context = Context::new(input);
+    let counted = input
+        .limits
+        .get(&limit.id)
+        .map(|data| &data.counted.merged.figures);
+    let refused = counted.and_then(|figures| WouldBlock::new(figures, &rules(limit, &context), value));
+    WhatIf {
+        id: limit.id.clone(),
+        environment: input.environment.to_owned(),
+        from: input.period.from.start(),
+        to: input.period.to.start(),
+        limit: value,
+        alert_at: alert_at(value, input.catalog.alert_percent),
+        requests: refused.map(|refused| refused.requests),
+        identity_windows: refused.map(|refused| refused.identity_windows),
+        exact: refused.is_some_and(|refused| refused.exact),
+    }
+}
+
+/// How the limits of a report stand.
+#[must_use]
+pub fn states(report: &Report) -> Limits {
+    let limits = report.groups.iter().flat_map(|group| {
+        group.limits.iter().map(|limit| LimitState {
+            id: limit.id.clone(),
+            group: group.id.clone(),
+            limit: limit.limit,
+            alert_at: limit.alert_at,
+            status: limit.status,
+            value: limit.peak.as_ref().and_then(|peak| peak.value),
+            at: limit.peak.as_ref().and_then(|peak| peak.at),
+            mode: limit.mode,
+        })
+    });
+    Limits {
+        environment: report.environment.clone(),
+        limits: limits.collect(),
+    }
+}
