@@ -14,7 +14,7 @@ mod would_block;
 pub use coverage::{Coverage, DayCoverage, Gap, Vouched};
 pub use projection::{Method, Projection, project};
 pub use readiness::{ACTIVE_DAYS, Readiness};
-pub use recommendation::{Action, ActiveDay, Evidence, Reason, Recommendation};
+pub use recommendation::{Action, ActiveDay, Dominated, Evidence, Reason, Recommendation};
 pub use sizing::{Sizing, holding};
 pub use status::{Judgement, Observed, Status, Target};
 pub use trend::{Direction, Trend, trend};

@@ -81,13 +81,22 @@ pub enum Reason {
 pub struct Recommendation {
     /// What to do.
     pub action: Action,
-    /// The value that fits; without the traffic that dominates, where one identity or day does. None without traffic
-    /// and for windows below a minute.
+    /// The value that fits: all that was seen, and under review without what dominates. None without traffic and for
+    /// windows below a minute.
     pub sizing: Option<Sizing>,
     /// Why.
     pub reason: Reason,
-    /// Where one identity or day dominates: the value that fits with it.
-    pub with_dominant: Option<Sizing>,
+    /// Where one identity or one day dominates: the value that fits with it, and the one without.
+    pub dominated: Option<Dominated>,
+}
+
+/// Values with and without what dominates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dominated {
+    /// The value that fits all that was seen.
+    pub with: Option<Sizing>,
+    /// The value that fits the rest; none where nothing is left.
+    pub without: Option<Sizing>,
 }
 
 /// One local day with traffic.
@@ -134,24 +143,26 @@ impl Recommendation {
             return Self::of_bounds(evidence, lower, upper);
         }
         let all: Vec<u64> = evidence.days.iter().map(|day| day.peak).collect();
-        let sizing = evidence.size(&all);
-        let dominated = evidence.without_dominant();
-        let (sizing, with_dominant) = match &dominated {
-            Some((_, rest)) => (evidence.size(rest), sizing),
-            None => (sizing, None),
+        let with = evidence.size(&all);
+        let dominant = evidence.without_dominant();
+        let without = dominant.as_ref().map(|(_, rest)| evidence.size(rest));
+        let (action, reason, sizing) = match (evidence.readiness.ready, &dominant, without) {
+            (false, ..) => (Action::Wait, Reason::Evidence(evidence.readiness), with),
+            (true, Some((reason, _)), Some(without)) => (Action::Review, *reason, without),
+            _ => {
+                let (action, reason) = evidence.weigh(with.as_ref());
+                (action, reason, with)
+            }
         };
-        let (action, reason) = if !evidence.readiness.ready {
-            (Action::Wait, Reason::Evidence(evidence.readiness))
-        } else if let Some((reason, _)) = dominated {
-            (Action::Review, reason)
-        } else {
-            evidence.weigh(sizing.as_ref())
-        };
+        let capped = |sizing: Option<Sizing>| sizing.map(|sizing| evidence.capped(sizing));
         Self {
             action,
-            sizing: sizing.map(|sizing| evidence.capped(sizing)),
+            sizing: capped(sizing),
             reason,
-            with_dominant: with_dominant.map(|sizing| evidence.capped(sizing)),
+            dominated: without.map(|without| Dominated {
+                with: capped(with),
+                without: capped(without),
+            }),
         }
     }
 
@@ -168,7 +179,7 @@ impl Recommendation {
             action,
             sizing: None,
             reason,
-            with_dominant: None,
+            dominated: None,
         }
     }
 }

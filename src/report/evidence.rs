@@ -7,12 +7,12 @@ use super::{
     input::{LimitData, ShapeData},
     limit::own_sources,
     reason::reason,
-    view::{DominantView, LimitView, RecommendationView},
+    view::{DominatedView, LimitView, RecommendationView, SizingView},
 };
 use crate::{
     calibration::{
-        self, ActiveDay, DayCoverage, Evidence, Observed, Readiness, Recommendation, Target, Trend, holding,
-        project,
+        self, ActiveDay, DayCoverage, Evidence, Observed, Readiness, Recommendation, Sizing, Target, Trend,
+        holding, project,
     },
     catalog::{Limit, Mode},
     language::Language,
@@ -155,15 +155,22 @@ pub(super) fn recommend(view: &mut LimitView, judged: &Judged<'_>, context: &Con
         interval: sizing.map(|sizing| sizing.projection.interval),
         method: sizing.map(|sizing| sizing.projection.method),
         reason: String::new(),
-        with_dominant: recommendation.with_dominant.map(|sizing| DominantView {
-            limit: sizing.limit,
-            projected_peak: sizing.projection.peak,
+        dominated: recommendation.dominated.map(|dominated| DominatedView {
+            with: dominated.with.map(sizing_view),
+            without: dominated.without.map(sizing_view),
         }),
         why: recommendation.reason,
     });
     let words = reason(Language::English, view, percent);
     if let Some(recommendation) = &mut view.recommendation {
         recommendation.reason = words;
+    }
+}
+
+fn sizing_view(sizing: Sizing) -> SizingView {
+    SizingView {
+        limit: sizing.limit,
+        projected_peak: sizing.projection.peak,
     }
 }
 

@@ -29,8 +29,8 @@ pub use reason::reason;
 pub use table::table;
 pub use unlimited::UNLIMITED;
 pub use view::{
-    AcceptedView, CoverageView, DayView, Detail, DominantView, GroupView, HourView, Hours, IgnoredView,
-    LimitState, LimitView, Limits, PeakView, RecommendationView, Report, SourceNames, SpanView, TopView,
-    WhatIf,
+    AcceptedView, CoverageView, DayView, Detail, DominatedView, GroupView, HourView, Hours, IgnoredView,
+    LimitState, LimitView, Limits, PeakView, RecommendationView, Report, SizingView, SourceNames, SpanView,
+    TopView, WhatIf,
 };
 pub use what_if::{states, what_if};

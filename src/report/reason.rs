@@ -1,6 +1,6 @@
 //! Why a value is recommended, in words.
 
-use super::view::{LimitView, RecommendationView};
+use super::view::{LimitView, RecommendationView, SizingView};
 use crate::{
     calibration::{ACTIVE_DAYS, Reason},
     catalog::alert_at,
@@ -36,10 +36,14 @@ fn own_words(
 ) -> (&'static str, Vec<(&'static str, String)>) {
     let number = |number: u64| language.integer(number.into());
     let sizes = || {
-        let with = recommendation.with_dominant.as_ref().map(|with| with.limit);
+        let dominated = recommendation.dominated.as_ref();
+        let size = |sizing: Option<&SizingView>| whole(language, sizing.map(|sizing| sizing.limit));
         [
-            ("with", whole(language, with)),
-            ("without", whole(language, recommendation.limit)),
+            ("with", size(dominated.and_then(|values| values.with.as_ref()))),
+            (
+                "without",
+                size(dominated.and_then(|values| values.without.as_ref())),
+            ),
         ]
     };
     match recommendation.why {

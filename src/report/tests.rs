@@ -3,17 +3,18 @@
 use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
+    sync::Arc,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::{LimitData, LimitView, Period, Report, ReportInput, build, table};
+use super::{LimitData, LimitView, Period, Report, ReportInput, ShapeData, build, table};
 use crate::{
     calibration::Vouched,
     catalog::Catalog,
     fold::{Figures, Histogram, HourRow, Merged, Peak, TopIdentity},
-    time::{Hour, Minute},
+    time::{Hour, Minute, day_of},
 };
 
 fn at(text: &str) -> DateTime<Utc> {
@@ -125,8 +126,17 @@ fn report(limits: &[(&str, &str, &str, &str, &str)], data: &[(&str, Figures)], n
                 figures: figures.clone(),
             };
             let merged = Merged::of_hours(&[row], catalog.timezone);
-            let history_from = None;
-            ((*id).to_owned(), LimitData { merged, history_from })
+            let day = day_of(noon.start(), catalog.timezone);
+            let counted = ShapeData {
+                merged: merged.clone(),
+                days: BTreeMap::from([(day, merged)]),
+                history_from: None,
+            };
+            let data = LimitData {
+                counted: Arc::new(counted),
+                ..LimitData::default()
+            };
+            ((*id).to_owned(), data)
         })
         .collect();
     let gateway = Vouched {
@@ -144,6 +154,7 @@ fn report(limits: &[(&str, &str, &str, &str, &str)], data: &[(&str, Figures)], n
         },
         generated_at: at(now),
         limits: &limits,
+        unlimited: &[],
         sources: &BTreeMap::from([("gateway".to_owned(), gateway)]),
         labels: &HashMap::from([(("escola_id".to_owned(), 1), "escola-\u{1b}[2J1".to_owned())]),
     })
@@ -162,11 +173,28 @@ fn every_field_is_there_and_integers_are_exact() {
     let mut by_hour = vec![json!(null); 24];
     by_hour[9] = json!(4);
     assert_eq!(found["groups"][0]["limits"][0]["by_hour"].take(), json!(by_hour));
+    assert_eq!(
+        found["groups"][0]["limits"][0]["readiness"].take(),
+        json!({"ready": false, "covered_days": 0, "required_days": 28, "active_days": 1})
+    );
+    // A quarter on top of 4 is 5, at most 70 % of 8 (5.6) and not of 7 (4.9); without the identity that has more than
+    // twice the other's 1 it is 1.25, at most 70 % of 2 (1.4).
+    assert_eq!(
+        found["groups"][0]["limits"][0]["recommendation"].take(),
+        json!({
+            "action": "wait", "limit": 8, "projected_peak": 5.0, "interval": [4.0, 5.0], "method": "observed-margin",
+            "reason": "Not enough evidence yet: 0 of 28 days in a row are covered, and 1 of 20 days have traffic.",
+            "dominated": {
+                "with": {"limit": 8, "projected_peak": 5.0}, "without": {"limit": 2, "projected_peak": 1.25}
+            }
+        })
+    );
     // 70 % of 5 is 3.5: near from 4. 4 / 5 = 0.8. Of 100 windows, 98 hold 1: rank 50 and 95 are 1, rank 99 is 3, and
     // 99.9 is rank 100. 12:00 to 13:39 is closed at 13:40:25: 100 minutes, of which 10 are missing.
     assert_eq!(
         found,
-        json!({
+        serde_json::from_str::<serde_json::Value>(
+            r#"{
             "environment": "prod", "from": "2025-03-10T12:00:00Z", "to": "2025-03-10T14:00:00Z",
             "timezone": "America/Sao_Paulo", "alert_percent": 70, "generated_at": "2025-03-10T13:40:30Z",
             "coverage": [
@@ -180,17 +208,21 @@ fn every_field_is_there_and_integers_are_exact() {
                 "limit": 5, "window": "15m", "algorithm": "anchored", "shared": false, "mode": "observe",
                 "alert_at": 4, "status": "near",
                 "peak": {"value": 4, "lower": 2, "upper": 5, "at": "2025-03-10T12:03:00Z",
-                         "identity": "escola-\u{1b}[2J1"},
-                "utilization": 0.8, "total": 0, "history_from": null, "partial": true,
+                         "identity": "escola-\u001b[2J1"},
+                "utilization": 0.8, "censored": false, "total": 0, "accepted": null, "accepted_peak": null,
+                "history_from": null, "partial": true,
                 "would_block": {"requests": 0, "identity_windows": 0, "exact": false},
                 "percentiles": {"p50": 1, "p95": 1, "p99": 3, "p999": 3},
                 "top_identities": [
-                    {"identity": "escola-\u{1b}[2J1", "peak": 4, "at": "2025-03-10T12:03:00Z"},
+                    {"identity": "escola-\u001b[2J1", "peak": 4, "at": "2025-03-10T12:03:00Z"},
                     {"identity": "fffffffffffffffe", "peak": 1, "at": "2025-03-10T12:04:00Z"}
                 ],
-                "hypothetical_peak": 40, "by_hour": null
+                "readiness": null, "recommendation": null, "trend": null, "hypothetical_peak": 40, "by_hour": null,
+                "limits_by_hour": null
             }]}]
-        })
+        }"#
+        )
+        .unwrap()
     );
 }
 

@@ -156,7 +156,7 @@ pub struct AcceptedView {
 pub struct RecommendationView {
     /// What to do.
     pub action: Action,
-    /// The value that fits; without the traffic that dominates, where one identity or one day does.
+    /// The value that fits; under review without what dominates.
     pub limit: Option<u64>,
     /// The peak to expect.
     pub projected_peak: Option<f64>,
@@ -166,17 +166,26 @@ pub struct RecommendationView {
     pub method: Option<Method>,
     /// Why, in words.
     pub reason: String,
-    /// Where one identity or one day dominates: what follows with it.
-    pub with_dominant: Option<DominantView>,
+    /// Where one identity or one day dominates: the values with it and without.
+    pub dominated: Option<DominatedView>,
     /// Why, for other languages.
     #[serde(skip)]
     pub why: Reason,
 }
 
-/// What would be recommended with the traffic that dominates.
+/// Values with and without what dominates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct DominantView {
-    /// The value that would fit.
+pub struct DominatedView {
+    /// With it.
+    pub with: Option<SizingView>,
+    /// Without it; null where nothing is left.
+    pub without: Option<SizingView>,
+}
+
+/// A value and the peak it holds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SizingView {
+    /// The value.
     pub limit: u64,
     /// The peak to expect.
     pub projected_peak: f64,

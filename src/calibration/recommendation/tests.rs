@@ -119,6 +119,13 @@ fn without_evidence_the_figures_are_shown_and_nothing_is_decided() {
         ..of_days(30, &[])
     };
     empty.comes_to(Action::Wait, None);
+    // What dominates is told apart, and counts until it can be reviewed: 41 needs 74, without it 20 needs 36.
+    let dominated = Case {
+        ready: false,
+        ..of_days(30, &[&[41, 20], &[3, 12]])
+    };
+    let waiting = dominated.comes_to(Action::Wait, Some(74));
+    assert_eq!(waiting.dominated.unwrap().without.unwrap().limit, 36);
 }
 
 #[test]
@@ -134,7 +141,7 @@ fn one_identity_does_not_set_a_limit() {
             next: 20
         }
     );
-    assert_eq!(dominated.with_dominant.unwrap().limit, 74);
+    assert_eq!(dominated.dominated.unwrap().with.unwrap().limit, 74);
     // Twice is not more than twice.
     of_days(30, &[&[40, 20], &[39, 12]]).comes_to(Action::Raise, Some(72));
 }
@@ -157,7 +164,7 @@ fn one_day_does_not_set_a_limit() {
             next: 20
         }
     );
-    assert_eq!(dominated.with_dominant.unwrap().limit, 110);
+    assert_eq!(dominated.dominated.unwrap().with.unwrap().limit, 110);
 }
 
 #[test]
