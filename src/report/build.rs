@@ -13,6 +13,7 @@ use super::{
     input::ReportInput,
     limit::limit_view,
     parts::{LeftOut, ignored_hours},
+    profile::profile,
     unlimited,
     view::{CoverageView, Detail, GroupView, Hours, Report, SpanView},
 };
@@ -109,11 +110,13 @@ pub fn detail(input: &ReportInput<'_>, limit: &Limit, rows: &[HourRow]) -> Detai
         .limits()
         .find(|(_, own)| own.id == limit.id)
         .map(|(group, _)| (group.id.clone(), group.name.clone()));
+    let hours = hours(limit, &context, rows);
     Detail {
         limit: limit_view(limit, &context),
         group: group.unwrap_or_default(),
         days: days(limit, &context),
-        hours: hours(limit, &context, rows),
+        profile: profile(&hours, context.zone()),
+        hours,
         histogram: figures.map_or_else(Vec::new, |figures| figures.histogram.entries().to_vec()),
     }
 }

@@ -12,6 +12,7 @@ mod input;
 mod limit;
 mod parts;
 mod period;
+mod profile;
 mod reason;
 mod table;
 mod unlimited;
@@ -30,7 +31,7 @@ pub use table::table;
 pub use unlimited::UNLIMITED;
 pub use view::{
     AcceptedView, CoverageView, DayView, Detail, DominatedView, GroupView, HourView, Hours, IgnoredView,
-    LimitState, LimitView, Limits, PeakView, RecommendationView, Report, SizingView, SourceNames, SpanView,
-    TopView, WhatIf,
+    LimitState, LimitView, Limits, PeakView, Profile, RecommendationView, Report, SizingView, SourceNames,
+    Span, SpanView, TopView, WhatIf,
 };
 pub use what_if::{states, what_if};

@@ -238,8 +238,30 @@ pub struct Detail {
     pub days: Vec<DayView>,
     /// Its hours of which something is known.
     pub hours: Vec<HourView>,
+    /// When it is busy.
+    pub profile: Profile,
     /// What closed aligned windows held, ascending: (value, windows of single identities).
     pub histogram: Vec<(u64, u64)>,
+}
+
+/// When in a day and in a week a limit is busy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Profile {
+    /// By local hour; none where nothing is known.
+    pub by_hour: [Option<Span>; 24],
+    /// By local weekday, from Monday.
+    pub by_weekday: [Option<Span>; 7],
+}
+
+/// The hourly peaks of one local hour or weekday.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// The largest.
+    pub largest: u64,
+    /// The median.
+    pub typical: f64,
+    /// Of how many hours.
+    pub hours: u32,
 }
 
 /// A local day of one limit.
