@@ -15,11 +15,12 @@ test: ## run all tests on private servers
 	scripts/setup cc redis-server postgres pgbouncer
 	cargo test --locked
 
-bench: ## measure what a large drain costs, as ratios of simpler programs
+bench: ## measure what a large drain and a report cost, as ratios of simpler programs
 	scripts/setup cc redis-server postgres python3-venv
 	python3 -m venv target/bench-python
 	target/bench-python/bin/pip install --quiet 'redis[hiredis]' 'psycopg[binary]'
 	BENCH_PYTHON=$(CURDIR)/target/bench-python/bin/python cargo bench --locked --bench figures
+	cargo bench --locked --bench reports
 
 lint: ## check format, scripts and code, and the queries against the migrated schema
 	scripts/setup cc postgres psql shellcheck
