@@ -2,10 +2,10 @@
 export SQLX_OFFLINE ?= true
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint sqlx
+.PHONY: help demo test bench notebooks lint sqlx
 
 help: ## list the targets
-	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## play 35 days of traffic on private servers, report and serve it; ARGS=--once ends after the report
 	scripts/setup cc redis-server postgres
@@ -21,6 +21,12 @@ bench: ## measure what a large drain and a report cost, as ratios of simpler pro
 	target/bench-python/bin/pip install --quiet 'redis[hiredis]' 'psycopg[binary]'
 	BENCH_PYTHON=$(CURDIR)/target/bench-python/bin/python cargo bench --locked --bench figures
 	cargo bench --locked --bench reports
+
+notebooks: ## run the notebooks and write them as pages into target/notebooks
+	scripts/setup python3-venv
+	python3 -m venv target/notebooks-python
+	target/notebooks-python/bin/pip install --quiet --requirement notebooks/requirements.txt
+	target/notebooks-python/bin/jupyter nbconvert --execute --to html --output-dir target/notebooks notebooks/*.ipynb
 
 lint: ## check format, scripts and code, and the queries against the migrated schema
 	scripts/setup cc postgres psql shellcheck
