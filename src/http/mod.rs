@@ -11,10 +11,14 @@ mod problem;
 mod pulse;
 mod query;
 mod runs;
+mod session;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware, routing::get};
+use axum::{
+    Router, middleware,
+    routing::{get, post},
+};
 
 use self::{problem::Problem, pulse::Pulses};
 use crate::worker::{Folga, board::Board};
@@ -49,6 +53,8 @@ pub fn router(site: Site) -> Router {
     Router::new()
         .route("/livez", get("alive\n"))
         .route("/health", get(health::health))
+        .route("/sign-in", post(session::sign_in))
+        .route("/sign-out", post(session::sign_out))
         .merge(guarded)
         .fallback(async || Problem::NotFound("there is no such route".to_owned()))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)

@@ -6,7 +6,7 @@ use axum::{
     body::Bytes,
     extract::{Request, State},
     http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse as _, Redirect, Response},
+    response::{Html, IntoResponse as _, Redirect, Response},
 };
 use axum_extra::extract::{
     SignedCookieJar,
@@ -17,7 +17,7 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use url::form_urlencoded;
 
-use super::{Site, guard::is_token, pages};
+use super::{Site, guard::is_token};
 use crate::catalog::Secret;
 
 const COOKIE: &str = "folga-session";
@@ -28,31 +28,43 @@ const LIFE: Duration = Duration::from_hours(30 * 24);
 /// that follows from the token: another token ends all sessions, and nothing has to be stored.
 pub(super) fn is_signed_in(headers: &HeaderMap, token: &Secret, now: DateTime<Utc>) -> bool {
     let jar = SignedCookieJar::from_headers(headers, key(token));
-    let end = jar.get(COOKIE).and_then(|cookie| cookie.value().parse::<i64>().ok());
+    let end = jar
+        .get(COOKIE)
+        .and_then(|cookie| cookie.value().parse::<i64>().ok());
     end.is_some_and(|end| now.timestamp() < end)
 }
 
 /// The form, in place of a page that only those who are signed in may see.
 pub(super) fn sign_in_page(request: &Request) -> Response {
-    let address = request.uri().path_and_query().map_or("/", |address| address.as_str());
-    let page = pages::sign_in(request.headers(), address, false);
-    (StatusCode::UNAUTHORIZED, page).into_response()
+    let address = request
+        .uri()
+        .path_and_query()
+        .map_or("/", |address| address.as_str());
+    form(address, false)
+}
+
+fn form(next: &str, is_wrong: bool) -> Response {
+    (StatusCode::UNAUTHORIZED, Html(format!("{next} {is_wrong}"))).into_response()
 }
 
 /// Takes the form.
 pub(super) async fn sign_in(State(site): State<Site>, headers: HeaderMap, body: Bytes) -> Response {
     let field = |name: &str| {
         let mut fields = form_urlencoded::parse(&body);
-        fields.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+        fields
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.into_owned())
     };
-    let next = field("next").filter(|next| is_local(next)).unwrap_or_else(|| "/".to_owned());
+    let next = field("next")
+        .filter(|next| is_local(next))
+        .unwrap_or_else(|| "/".to_owned());
     let http = &site.folga.catalog.http;
     let Some(token) = &http.api_token else {
         return Redirect::to(&next).into_response();
     };
     if !field("token").is_some_and(|given| is_token(given.as_bytes(), token)) {
         tracing::warn!("somebody tried to sign in with a wrong token");
-        return (StatusCode::UNAUTHORIZED, pages::sign_in(&headers, &next, true)).into_response();
+        return form(&next, true);
     }
     let end = site.folga.clock.now() + LIFE;
     let cookie = Cookie::build((COOKIE, end.timestamp().to_string()))
@@ -66,13 +78,17 @@ pub(super) async fn sign_in(State(site): State<Site>, headers: HeaderMap, body: 
 
 /// Forgets the cookie.
 pub(super) async fn sign_out() -> Response {
-    let gone = Cookie::build((COOKIE, "")).path("/").http_only(true).max_age(Duration::ZERO.try_into().unwrap_or_default());
+    let gone = Cookie::build((COOKIE, ""))
+        .path("/")
+        .http_only(true)
+        .max_age(Duration::ZERO.try_into().unwrap_or_default());
     ([(header::SET_COOKIE, gone.to_string())], Redirect::to("/")).into_response()
 }
 
 fn key(token: &Secret) -> Key {
     let mut bytes = [0; 64];
-    let derived = Hkdf::<Sha256>::new(None, token.reveal().trim().as_bytes()).expand(b"folga session cookie", &mut bytes);
+    let derived = Hkdf::<Sha256>::new(None, token.reveal().trim().as_bytes())
+        .expand(b"folga session cookie", &mut bytes);
     debug_assert!(derived.is_ok(), "64 bytes are fewer than HKDF gives");
     Key::from(&bytes)
 }
@@ -87,7 +103,9 @@ fn is_local(address: &str) -> bool {
 
 /// Whether the browser came over TLS, which ends before folga.
 fn is_over_https(headers: &HeaderMap, base_url: Option<&str>) -> bool {
-    let forwarded = headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
+    let forwarded = headers
+        .get("x-forwarded-proto")
+        .is_some_and(|proto| proto == "https");
     forwarded || base_url.is_some_and(|url| url.starts_with("https://"))
 }
 
@@ -130,7 +148,13 @@ mod tests {
         for local in ["/", "/limits/send-otp.ip?env=prod&days=7"] {
             assert!(is_local(local), "{local}");
         }
-        for elsewhere in ["", "//evil.example", "/\\evil.example", "https://evil.example", "/a\r\nSet-Cookie: x"] {
+        for elsewhere in [
+            "",
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "/a\r\nSet-Cookie: x",
+        ] {
             assert!(!is_local(elsewhere), "{elsewhere}");
         }
     }
