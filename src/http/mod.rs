@@ -2,10 +2,12 @@
 //!
 //! [`edge`] stands around every route, [`guard`] before those that show data; every error is a [`problem`].
 
+mod asked;
 mod calibration;
 mod edge;
 mod guard;
 mod health;
+mod limits;
 mod metrics;
 mod problem;
 mod pulse;
@@ -47,6 +49,9 @@ impl Site {
 pub fn router(site: Site) -> Router {
     let guarded = Router::new()
         .route("/v1/calibration", get(calibration::calibration))
+        .route("/v1/limits", get(limits::limits))
+        .route("/v1/limits/{id}/hours", get(limits::hours))
+        .route("/v1/limits/{id}/whatif", get(limits::what_if))
         .route("/v1/runs", get(runs::runs))
         .route("/metrics", get(metrics::metrics))
         .route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));

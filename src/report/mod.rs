@@ -33,4 +33,4 @@ pub use view::{
     LimitState, LimitView, Limits, PeakView, Profile, RecommendationView, Report, SizingView, SourceNames,
     Span, SpanView, TopView, WhatIf,
 };
-pub use what_if::{states, what_if};
+pub use what_if::{states, what_if, what_if_words};
