@@ -7,6 +7,7 @@ mod edge;
 mod guard;
 mod health;
 mod metrics;
+mod pages;
 mod problem;
 mod pulse;
 mod query;
@@ -42,6 +43,8 @@ impl Site {
 /// All routes. Where a token is set, whatever shows data wants it; `/livez` and `/health` answer anybody.
 pub fn router(site: Site) -> Router {
     let guarded = Router::new()
+        .route("/", get(pages::overview))
+        .route("/limits/{id}", get(pages::limit))
         .route("/v1/calibration", get(calibration::calibration))
         .route("/v1/runs", get(runs::runs))
         .route("/metrics", get(metrics::metrics))
@@ -49,6 +52,7 @@ pub fn router(site: Site) -> Router {
     Router::new()
         .route("/livez", get("alive\n"))
         .route("/health", get(health::health))
+        .route("/assets/{name}", get(pages::asset))
         .merge(guarded)
         .fallback(async || Problem::NotFound("there is no such route".to_owned()))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
