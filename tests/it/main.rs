@@ -15,6 +15,7 @@ mod peaks;
 mod secrets;
 mod serve;
 mod servers;
+mod sign_in;
 mod source;
 mod store;
 mod support;
