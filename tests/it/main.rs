@@ -4,6 +4,7 @@
 mod catalog;
 mod connection;
 mod demo;
+mod direct;
 mod doubt;
 mod embedded;
 mod failure;
@@ -17,4 +18,5 @@ mod source;
 mod store;
 mod support;
 mod time;
+mod worked;
 mod zones;
