@@ -112,9 +112,9 @@ impl Limit {
     /// Small enough to be passed now and then.
     fn value(&self) -> u64 {
         let alone = match self.window {
-            Window::Seconds(..=60) => 9,
-            Window::Seconds(..=1800) => 14,
-            Window::Seconds(_) | Window::LocalDay => 40,
+            Window::Seconds(..=60) => 4,
+            Window::Seconds(..=1800) => 8,
+            Window::Seconds(_) | Window::LocalDay => 20,
         };
         if self.shared { 3 * alone } else { alone }
     }
