@@ -30,7 +30,7 @@ const IDENTITIES: [&str; 8] = [
 const TWINS: [&str; 2] = ["esc-8", "esc-9"];
 const SAMPLES: usize = 600;
 
-/// SplitMix64, by Sebastiano Vigna (2015, public domain).
+/// `SplitMix64`, by Sebastiano Vigna (2015, public domain).
 struct Random(u64);
 
 impl Random {
