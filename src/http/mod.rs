@@ -19,7 +19,9 @@ mod session;
 use std::sync::Arc;
 
 use axum::{
-    Router, middleware,
+    Router,
+    extract::DefaultBodyLimit,
+    middleware,
     routing::{get, post},
 };
 
@@ -61,7 +63,10 @@ pub fn router(site: Site) -> Router {
     Router::new()
         .route("/livez", get("alive\n"))
         .route("/health", get(health::health))
-        .route("/sign-in", post(session::sign_in))
+        .route(
+            "/sign-in",
+            post(session::sign_in).layer(DefaultBodyLimit::max(session::LONGEST)),
+        )
         .route("/sign-out", post(session::sign_out))
         .route("/assets/{name}", get(pages::asset))
         .merge(guarded)
