@@ -9,7 +9,6 @@ use super::{Site, problem::Problem, query::Query};
 use crate::{
     catalog::{Catalog, Limit},
     report::{Period, PeriodChoice},
-    store::StoreError,
     worker::{Folga, apart::apart},
 };
 
@@ -84,12 +83,12 @@ pub(super) async fn work_out<T, F>(
 ) -> Result<T, Problem>
 where
     T: Send + 'static,
-    F: Future<Output = Result<T, StoreError>>,
+    F: Future<Output = Result<T, Problem>>,
 {
     let given_up = CancellationToken::new();
     let _guard = given_up.clone().drop_guard();
     let folga = site.folga.clone();
-    Ok(apart(given_up, move || work(folga))
+    apart(given_up, move || work(folga))
         .await?
-        .ok_or(Problem::Internal)??)
+        .ok_or(Problem::Internal)?
 }

@@ -1,35 +1,57 @@
 //! `/v1/calibration`: the report.
 
 use axum::{
-    Json,
     extract::{RawQuery, State},
+    http::HeaderMap,
+    response::Response,
 };
 
 use super::{
     Site,
     asked::{self, PERIOD},
+    format::Format,
+    kept::{self, Question},
     problem::Problem,
     query::Query,
 };
-use crate::{catalog::Catalog, report::Report, worker::report};
+use crate::{
+    catalog::Catalog,
+    report::{UNLIMITED, csv, markdown},
+    worker::{Folga, report},
+};
 
 pub(super) async fn calibration(
     State(site): State<Site>,
+    headers: HeaderMap,
     RawQuery(query): RawQuery,
-) -> Result<Json<Report>, Problem> {
-    let query = Query::read(query.as_deref(), &[&["env", "group"], &PERIOD[..]].concat())?;
+) -> Result<Response, Problem> {
+    let known = [&["env", "group", "format"], &PERIOD[..]].concat();
+    let query = Query::read(query.as_deref(), &known)?;
     let catalog = &site.folga.catalog;
     let environment = asked::environment(catalog, &query)?;
     let group = group(catalog, &query)?;
     let period = asked::period(&site, &query)?;
-    let report = asked::work_out(&site, move |folga| async move {
-        report::report(&folga, &environment, group.as_deref(), period).await
-    });
-    Ok(Json(report.await?))
+    let format = Format::wanted(&query, &headers)?;
+    let question = Question {
+        what: format!("{:?}", ("calibration", &environment, &group, period, format)),
+        environment: &environment.clone(),
+        period,
+        content_type: format.content_type(),
+    };
+    let zone = catalog.timezone;
+    let make = move |folga: Folga| async move {
+        let report = report::report(&folga, &environment, group.as_deref(), period).await?;
+        Ok(match format {
+            Format::Json => serde_json::to_string(&report)?,
+            Format::Csv => csv(&report),
+            Format::Markdown => markdown(&report, zone),
+        })
+    };
+    kept::answer(&site, &headers, question, make).await
 }
 
 fn group(catalog: &Catalog, query: &Query<'_>) -> Result<Option<String>, Problem> {
-    let ids = || catalog.groups.iter().map(|group| &*group.id);
+    let ids = || (catalog.groups.iter().map(|group| &*group.id)).chain([UNLIMITED]);
     match query.get("group") {
         Some(id) if ids().all(|known| known != id) => {
             let known = ids().collect::<Vec<_>>().join(", ");

@@ -5,8 +5,10 @@
 mod asked;
 mod calibration;
 mod edge;
+mod format;
 mod guard;
 mod health;
+mod kept;
 mod limits;
 mod metrics;
 mod problem;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 
 use axum::{Router, middleware, routing::get};
 
-use self::{problem::Problem, pulse::Pulses};
+use self::{kept::Kept, problem::Problem, pulse::Pulses};
 use crate::worker::{Folga, board::Board};
 
 /// What the routes work on.
@@ -27,6 +29,7 @@ pub struct Site {
     folga: Folga,
     board: Arc<Board>,
     pulses: Arc<Pulses>,
+    kept: Arc<Kept>,
 }
 
 impl Site {
@@ -35,6 +38,7 @@ impl Site {
     pub fn new(folga: Folga, board: Arc<Board>) -> Self {
         Self {
             pulses: Arc::new(Pulses::new(&folga)),
+            kept: Arc::default(),
             folga,
             board,
         }

@@ -24,6 +24,8 @@ pub(super) enum Problem {
     NotFound(String),
     /// The route takes no such method.
     MethodNotAllowed,
+    /// What it accepts is not to be had.
+    NotAcceptable(String),
     /// It may work later.
     Busy(&'static str),
     /// A fault of the service or of the database.
@@ -43,6 +45,7 @@ impl IntoResponse for Problem {
                 StatusCode::METHOD_NOT_ALLOWED,
                 "this route answers GET".to_owned(),
             ),
+            Self::NotAcceptable(detail) => (StatusCode::NOT_ACCEPTABLE, detail),
             Self::Busy(detail) => (StatusCode::SERVICE_UNAVAILABLE, detail.to_owned()),
             Self::Internal => (
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -92,6 +95,13 @@ impl From<StoreError> for Problem {
                 Self::Internal
             }
         }
+    }
+}
+
+impl From<serde_json::Error> for Problem {
+    fn from(error: serde_json::Error) -> Self {
+        tracing::error!(%error, "an answer can't be written");
+        Self::Internal
     }
 }
 
