@@ -4,7 +4,7 @@
 //! one. An answer that is asked for again is not made again, and one that the client has is not sent again. The tag is
 //! a hash of the bytes: one tag never stands for two answers.
 
-use std::{future::Future, sync::Arc};
+use std::{fmt::Write as _, future::Future, sync::Arc};
 
 use axum::{
     body::Bytes,
@@ -87,12 +87,15 @@ where
     let key = Key::of(&site.folga, &question).await?;
     let fresh = async {
         let body = asked::work_out(site, make).await?;
-        let [hash, _] = Sha256::digest(body.as_bytes()).0.as_chunks().0 else {
-            return Err(Problem::Internal);
-        };
-        let hash = u128::from_be_bytes(*hash);
+        let hash: [u8; 32] = Sha256::digest(body.as_bytes()).into();
+        let mut tag = String::from("\"");
+        for byte in &hash[..16] {
+            // Writing to a text can't fail.
+            let _ = write!(tag, "{byte:02x}");
+        }
+        tag.push('"');
         Ok::<_, Problem>(Answer {
-            tag: format!("\"{hash:032x}\"").into(),
+            tag: tag.into(),
             body: body.into(),
         })
     };
