@@ -42,7 +42,7 @@ async fn hostile() -> Bench {
     bench
 }
 
-fn arguments<'a>(format: &'a str) -> [&'a str; 9] {
+fn arguments(format: &str) -> [&str; 9] {
     [
         "report", "--env", "prod", "--from", FROM, "--to", TO, "--format", format,
     ]
