@@ -3,7 +3,9 @@
 use std::future::Future;
 
 use axum::extract::{Path, rejection::PathRejection};
+use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
+use utoipa::IntoParams;
 
 use super::{Site, problem::Problem, query::Query};
 use crate::{
@@ -14,6 +16,20 @@ use crate::{
 
 /// The parameters that choose a period.
 pub(super) const PERIOD: [&str; 3] = ["days", "from", "to"];
+
+/// Describes them: days, or from and to.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "a description: parameters are read by name")]
+pub(super) struct PeriodParams {
+    /// The last so many full local days; 30 where nothing is said.
+    #[param(minimum = 1)]
+    days: Option<u32>,
+    /// The first instant, rounded down to its hour. Wants `to`.
+    from: Option<DateTime<Utc>>,
+    /// The first instant after it, rounded likewise. Wants `from`.
+    to: Option<DateTime<Utc>>,
+}
 
 /// The environment that is asked for.
 pub(super) fn environment(catalog: &Catalog, query: &Query<'_>) -> Result<String, Problem> {

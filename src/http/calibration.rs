@@ -8,18 +8,43 @@ use axum::{
 
 use super::{
     Site,
-    asked::{self, PERIOD},
+    asked::{self, PERIOD, PeriodParams},
     format::Format,
     kept::{self, Question},
+    openapi::{PROBLEM, ProblemView},
     problem::Problem,
     query::Query,
 };
 use crate::{
     catalog::Catalog,
-    report::{UNLIMITED, csv, markdown},
+    report::{Report, UNLIMITED, csv, markdown},
     worker::{Folga, report},
 };
 
+/// What was measured against the limits of an environment, and what to do with them.
+///
+/// `format` outranks `Accept`.
+#[utoipa::path(
+    get,
+    path = "/v1/calibration",
+    params(
+        ("env" = String, Query, description = "The environment"),
+        ("group" = Option<String>, Query, description = "One group of limits; `unlimited` are endpoints without a limit"),
+        ("format" = inline(Option<Format>), Query, description = "The form of the report"),
+        PeriodParams,
+    ),
+    responses(
+        (status = 200, description = "The report", content(
+            (Report = "application/json"),
+            (String = "text/csv"),
+            (String = "text/markdown"),
+        ), headers(("ETag" = String, description = "Stands for exactly these bytes"))),
+        (status = 304, description = "The client has this answer already (If-None-Match)"),
+        (status = 400, description = "A parameter is wrong: the detail names the remedy", body = ProblemView, content_type = PROBLEM),
+        (status = 404, description = "There is no such environment, group or limit", body = ProblemView, content_type = PROBLEM),
+        (status = 406, description = "Nothing that is accepted can be served", body = ProblemView, content_type = PROBLEM)
+    )
+)]
 pub(super) async fn calibration(
     State(site): State<Site>,
     headers: HeaderMap,

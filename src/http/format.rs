@@ -12,10 +12,12 @@ use mediatype::{
 use super::{problem::Problem, query::Query};
 
 /// A form of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
 pub(super) enum Format {
     Json,
     Csv,
+    #[schema(rename = "md")]
     Markdown,
 }
 

@@ -8,21 +8,35 @@ use axum::{
 
 use super::{
     Site,
-    asked::{self, PERIOD},
+    asked::{self, PERIOD, PeriodParams},
     kept::{self, Question},
+    openapi::{PROBLEM, ProblemView},
     problem::Problem,
     query::Query,
 };
 use crate::{
     catalog::Limit,
-    report::Period,
+    report::{Hours, Limits, Period, WhatIf},
     time::Hour,
     worker::{Folga, report},
 };
 
 const JSON: &str = "application/json";
 
-/// How the limits of an environment stand now.
+/// How the limits of an environment stand now: by the last 24 hours and the running one.
+#[utoipa::path(
+    get,
+    path = "/v1/limits",
+    params(
+        ("env" = String, Query, description = "The environment")
+    ),
+    responses(
+        (status = 200, description = "The limits", body = Limits, headers(("ETag" = String, description = "Stands for exactly these bytes"))),
+        (status = 304, description = "The client has this answer already (If-None-Match)"),
+        (status = 400, description = "A parameter is wrong: the detail names the remedy", body = ProblemView, content_type = PROBLEM),
+        (status = 404, description = "There is no such environment, group or limit", body = ProblemView, content_type = PROBLEM)
+    )
+)]
 pub(super) async fn limits(
     State(site): State<Site>,
     headers: HeaderMap,
@@ -48,6 +62,21 @@ pub(super) async fn limits(
 }
 
 /// What is known of every hour of a limit.
+#[utoipa::path(
+    get,
+    path = "/v1/limits/{id}/hours",
+    params(
+        ("id" = String, Path, description = "The limit"),
+        ("env" = String, Query, description = "The environment"),
+        PeriodParams,
+    ),
+    responses(
+        (status = 200, description = "The hours", body = Hours, headers(("ETag" = String, description = "Stands for exactly these bytes"))),
+        (status = 304, description = "The client has this answer already (If-None-Match)"),
+        (status = 400, description = "A parameter is wrong: the detail names the remedy", body = ProblemView, content_type = PROBLEM),
+        (status = 404, description = "There is no such environment, group or limit", body = ProblemView, content_type = PROBLEM)
+    )
+)]
 pub(super) async fn hours(
     State(site): State<Site>,
     id: Result<Path<String>, PathRejection>,
@@ -74,6 +103,22 @@ pub(super) async fn hours(
 }
 
 /// What another value of a limit would have refused.
+#[utoipa::path(
+    get,
+    path = "/v1/limits/{id}/whatif",
+    params(
+        ("id" = String, Path, description = "The limit"),
+        ("env" = String, Query, description = "The environment"),
+        ("limit" = u64, Query, minimum = 1, description = "The value to try"),
+        PeriodParams,
+    ),
+    responses(
+        (status = 200, description = "What it would have refused", body = WhatIf, headers(("ETag" = String, description = "Stands for exactly these bytes"))),
+        (status = 304, description = "The client has this answer already (If-None-Match)"),
+        (status = 400, description = "A parameter is wrong: the detail names the remedy", body = ProblemView, content_type = PROBLEM),
+        (status = 404, description = "There is no such environment, group or limit", body = ProblemView, content_type = PROBLEM)
+    )
+)]
 pub(super) async fn what_if(
     State(site): State<Site>,
     id: Result<Path<String>, PathRejection>,

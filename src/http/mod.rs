@@ -11,6 +11,7 @@ mod health;
 mod kept;
 mod limits;
 mod metrics;
+mod openapi;
 mod problem;
 mod pulse;
 mod query;
@@ -18,7 +19,8 @@ mod runs;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware, routing::get};
+use axum::{Json, Router, middleware, routing::get};
+use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{kept::Kept, problem::Problem, pulse::Pulses};
 use crate::worker::{Folga, board::Board};
@@ -45,20 +47,39 @@ impl Site {
     }
 }
 
-/// All routes. Where a token is set, whatever shows data wants it; `/livez` and `/health` answer anybody.
+/// Whether the process is alive.
+#[utoipa::path(
+    get,
+    path = "/livez",
+    responses((status = 200, description = "It is", body = String, content_type = "text/plain; charset=utf-8"))
+)]
+async fn livez() -> &'static str {
+    "alive\n"
+}
+
+/// All routes. Where a token is set, whatever shows data wants it; `/livez`, `/health` and `/openapi.json` answer
+/// anybody. Every route is described in `/openapi.json`, as it is added with its description.
 pub fn router(site: Site) -> Router {
-    let guarded = Router::new()
-        .route("/v1/calibration", get(calibration::calibration))
-        .route("/v1/limits", get(limits::limits))
-        .route("/v1/limits/{id}/hours", get(limits::hours))
-        .route("/v1/limits/{id}/whatif", get(limits::what_if))
-        .route("/v1/runs", get(runs::runs))
-        .route("/metrics", get(metrics::metrics))
-        .route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));
-    Router::new()
-        .route("/livez", get("alive\n"))
-        .route("/health", get(health::health))
-        .merge(guarded)
+    let (guarded, guarded_routes) = OpenApiRouter::new()
+        .routes(routes!(calibration::calibration))
+        .routes(routes!(limits::limits))
+        .routes(routes!(limits::hours))
+        .routes(routes!(limits::what_if))
+        .routes(routes!(runs::runs))
+        .routes(routes!(metrics::metrics))
+        .split_for_parts();
+    let guarded = guarded.route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));
+    let (open, open_routes) = OpenApiRouter::with_openapi(openapi::begin())
+        .routes(routes!(livez))
+        .routes(routes!(health::health))
+        .split_for_parts();
+    let described = open_routes.merge_from(openapi::guarded(guarded_routes));
+    let described = Arc::new(openapi::finished(described));
+    open.merge(guarded)
+        .route(
+            "/openapi.json",
+            get(move || async move { Json(Arc::clone(&described)) }),
+        )
         .fallback(async || Problem::NotFound("there is no such route".to_owned()))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
         .layer(middleware::from_fn(edge::edge))

@@ -5,9 +5,9 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::json;
 use tokio::task::JoinError;
 
+use super::openapi::{PROBLEM, ProblemView};
 use crate::{
     catalog::Refusal,
     store::{StoreError, explain},
@@ -52,18 +52,15 @@ impl IntoResponse for Problem {
                 "something failed inside; the service's log says what".to_owned(),
             ),
         };
-        let body = json!({
-            "type": "about:blank",
-            "title": status.canonical_reason(),
-            "status": status.as_u16(),
-            "detail": detail,
-        });
+        let body = ProblemView {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or_default(),
+            status: status.as_u16(),
+            detail,
+        };
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/problem+json"),
-        );
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
         match status {
             StatusCode::UNAUTHORIZED => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
