@@ -63,9 +63,15 @@ pub(super) async fn limit(
 /// `/assets/{name}`.
 pub(super) async fn asset(uri: Uri) -> Response {
     page::asset(uri.path()).map_or_else(
-        || Problem::NotFound("there is no such file; the pages name those there are".to_owned()).into_response(),
+        || {
+            Problem::NotFound("there is no such file; the pages name those there are".to_owned())
+                .into_response()
+        },
         |asset| {
-            let headers = [(header::CONTENT_TYPE, asset.content_type), (header::CACHE_CONTROL, FOR_GOOD)];
+            let headers = [
+                (header::CONTENT_TYPE, asset.content_type),
+                (header::CACHE_CONTROL, FOR_GOOD),
+            ];
             (headers, asset.body).into_response()
         },
     )
@@ -74,11 +80,15 @@ pub(super) async fn asset(uri: Uri) -> Response {
 async fn show_overview(site: &Site, frame: &Frame, query: Option<&str>) -> Result<String, Fault> {
     let known = ["env", "days", "from", "to", "group", "status", "lang"];
     let asked = Asked::read(site, frame, &Query::read(query, &known)?)?;
-    let (folga, environment, group) =
-        (site.folga.clone(), asked.address.environment.clone(), asked.address.group.clone());
+    let (folga, environment, group) = (
+        site.folga.clone(),
+        asked.address.environment.clone(),
+        asked.address.group.clone(),
+    );
     let period = asked.period;
     let report =
-        work(move || async move { report::report(&folga, &environment, group.as_deref(), period).await }).await?;
+        work(move || async move { report::report(&folga, &environment, group.as_deref(), period).await })
+            .await?;
     Ok(Overview::new(asked.frame(frame), &report).html())
 }
 
@@ -87,13 +97,25 @@ async fn show_limit(site: &Site, frame: &Frame, query: Option<&str>) -> Result<S
     let query = Query::read(query, &known)?;
     let asked = Asked::read(site, frame, &query)?;
     let limit = named_limit(&site.folga.catalog, &asked.address, frame.words)?.clone();
-    let tried = query.get("limit").map(|text| text.parse::<u64>().ok().filter(|value| *value > 0));
-    let (folga, environment, period) = (site.folga.clone(), asked.address.environment.clone(), asked.period);
+    let tried = query
+        .get("limit")
+        .map(|text| text.parse::<u64>().ok().filter(|value| *value > 0));
+    let (folga, environment, period) = (
+        site.folga.clone(),
+        asked.address.environment.clone(),
+        asked.period,
+    );
     let (detail, tried) = work(move || async move {
         let detail = report::limit_detail(&folga, &environment, &limit, period).await?;
         let value = tried.flatten().unwrap_or_else(|| Tried::first(&detail.limit));
         let what_if = report::limit_what_if(&folga, &environment, &limit, value, period).await?;
-        Ok((detail, Tried { what_if, wrong: tried == Some(None) }))
+        Ok((
+            detail,
+            Tried {
+                what_if,
+                wrong: tried == Some(None),
+            },
+        ))
     })
     .await?;
     let percent = site.folga.catalog.alert_percent;
@@ -135,16 +157,26 @@ impl Fault {
         };
         let (status, title, detail, of_api) = match self {
             Self::Page(status, title, detail) => (status, title, detail, false),
-            Self::Api(Problem::BadRequest(detail)) => (StatusCode::BAD_REQUEST, "problem-address", detail, true),
+            Self::Api(Problem::BadRequest(detail)) => {
+                (StatusCode::BAD_REQUEST, "problem-address", detail, true)
+            }
             Self::Api(Problem::NotFound(detail)) => (StatusCode::NOT_FOUND, "problem-address", detail, true),
-            Self::Api(Problem::Busy(_)) => {
-                own(StatusCode::SERVICE_UNAVAILABLE, "problem-busy", "problem-busy-detail")
-            }
-            Self::Api(_) => {
-                own(StatusCode::INTERNAL_SERVER_ERROR, "problem-internal", "problem-internal-detail")
-            }
+            Self::Api(Problem::Busy(_)) => own(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "problem-busy",
+                "problem-busy-detail",
+            ),
+            Self::Api(_) => own(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "problem-internal",
+                "problem-internal-detail",
+            ),
         };
-        let page = if of_api { ProblemPage::of_api } else { ProblemPage::new };
+        let page = if of_api {
+            ProblemPage::of_api
+        } else {
+            ProblemPage::new
+        };
         (status, page(frame, title, detail))
     }
 }
@@ -167,11 +199,25 @@ impl Asked {
             address.group = Some(known(id, &ids, words, "problem-group")?);
         }
         if let Some(word) = query.get("status") {
-            let wrong = || one_of(word, &Filter::ALL.map(Filter::word), words, "problem-status-detail");
+            let wrong = || {
+                one_of(
+                    word,
+                    &Filter::ALL.map(Filter::word),
+                    words,
+                    "problem-status-detail",
+                )
+            };
             address.filter = Some(Filter::of_word(word).ok_or_else(wrong)?);
         }
         if let Some(tag) = query.get("lang") {
-            let wrong = || one_of(tag, &Language::ALL.map(Language::tag), words, "problem-language-detail");
+            let wrong = || {
+                one_of(
+                    tag,
+                    &Language::ALL.map(Language::tag),
+                    words,
+                    "problem-language-detail",
+                )
+            };
             address.language = Some(Language::of_tag(tag).ok_or_else(wrong)?);
         }
         address.days = query.get("days").map(days).transpose()?;
@@ -202,7 +248,9 @@ impl Asked {
 /// instant.
 fn whole_day(text: &str, more: u64, zone: Tz) -> String {
     let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
-    let day = day.filter(|_| text.len() == 10).and_then(|day| day.checked_add_days(Days::new(more)));
+    let day = day
+        .filter(|_| text.len() == 10)
+        .and_then(|day| day.checked_add_days(Days::new(more)));
     day.map_or_else(|| text.to_owned(), |day| day_start(day, zone).to_rfc3339())
 }
 
@@ -232,11 +280,13 @@ fn one_of(name: &str, names: &[&str], words: Words, detail: &str) -> Fault {
 fn named_limit<'c>(catalog: &'c Catalog, address: &Address, words: Words) -> Result<&'c Limit, Fault> {
     let (environment, id) = (&address.environment, address.limit.as_deref().unwrap_or_default());
     let mut limits = catalog.limits().map(|(_, limit)| limit);
-    limits.find(|limit| limit.id == id && limit.exists_in(environment)).ok_or_else(|| {
-        let put_in = [("name", id.to_owned()), ("environment", environment.clone())];
-        let detail = words.language.text_with("problem-limit-detail", &put_in);
-        Fault::Page(StatusCode::NOT_FOUND, "problem-limit", detail)
-    })
+    limits
+        .find(|limit| limit.id == id && limit.exists_in(environment))
+        .ok_or_else(|| {
+            let put_in = [("name", id.to_owned()), ("environment", environment.clone())];
+            let detail = words.language.text_with("problem-limit-detail", &put_in);
+            Fault::Page(StatusCode::NOT_FOUND, "problem-limit", detail)
+        })
 }
 
 /// The frame of a page in the language that its reader chose: in the address, which is given back, or before, or as the
@@ -249,7 +299,11 @@ fn frame(
 ) -> (Frame, Option<Language>) {
     let catalog = &site.folga.catalog;
     let (language, chosen) = language(headers, query);
-    let environments: Vec<String> = catalog.environments.iter().map(|known| known.name.clone()).collect();
+    let environments: Vec<String> = catalog
+        .environments
+        .iter()
+        .map(|known| known.name.clone())
+        .collect();
     let frame = Frame {
         words: Words {
             language,
@@ -270,11 +324,16 @@ fn frame(
 /// The language of a page, and whether it was chosen in its address.
 fn language(headers: &HeaderMap, query: Option<&str>) -> (Language, Option<Language>) {
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    let chosen = pairs.find(|(name, _)| name == "lang").and_then(|(_, tag)| Language::of_tag(&tag));
+    let chosen = pairs
+        .find(|(name, _)| name == "lang")
+        .and_then(|(_, tag)| Language::of_tag(&tag));
     let kept = || Language::of_tag(CookieJar::from_headers(headers).get(COOKIE)?.value());
-    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-    let language =
-        chosen.or_else(kept).unwrap_or_else(|| Language::negotiate(accepted.unwrap_or_default()));
+    let accepted = headers
+        .get(header::ACCEPT_LANGUAGE)
+        .and_then(|value| value.to_str().ok());
+    let language = chosen
+        .or_else(kept)
+        .unwrap_or_else(|| Language::negotiate(accepted.unwrap_or_default()));
     (language, chosen)
 }
 
@@ -294,5 +353,11 @@ fn answer(shown: Result<String, Fault>, frame: Frame, chosen: Option<Language>) 
             .max_age(LIFE.try_into().unwrap_or_default());
         CookieJar::new().add(cookie)
     });
-    (status, jar, [(header::CONTENT_SECURITY_POLICY, POLICY)], Html(html)).into_response()
+    (
+        status,
+        jar,
+        [(header::CONTENT_SECURITY_POLICY, POLICY)],
+        Html(html),
+    )
+        .into_response()
 }

@@ -80,7 +80,10 @@ impl Language {
     pub fn counted(self, key: &str, count: u64) -> String {
         let put_in = HashMap::from([
             (Cow::Borrowed("count"), FluentValue::from(count)),
-            (Cow::Borrowed("number"), FluentValue::from(self.integer(count.into()))),
+            (
+                Cow::Borrowed("number"),
+                FluentValue::from(self.integer(count.into())),
+            ),
         ]);
         TEXTS.lookup_with_args(&self.identifier(), key, &put_in)
     }

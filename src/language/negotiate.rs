@@ -34,7 +34,10 @@ fn liked(accepted: &str) -> Vec<LanguageIdentifier> {
         .split(',')
         .filter_map(|range| {
             let (tag, parameters) = range.split_once(';').unwrap_or((range, ""));
-            let weight = parameters.trim().strip_prefix("q=").map_or(Some(1.0), |weight| weight.parse().ok())?;
+            let weight = parameters
+                .trim()
+                .strip_prefix("q=")
+                .map_or(Some(1.0), |weight| weight.parse().ok())?;
             Some((weight, tag.trim().parse().ok()?))
         })
         .filter(|(weight, _)| *weight > 0.0)

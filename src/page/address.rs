@@ -126,6 +126,9 @@ mod tests {
             here.days(7).filter(None).language(Language::Portuguese).href(),
             "/?env=prod&days=7&lang=pt-BR"
         );
-        assert_eq!(here.environment("a&b").days(7).href(), "/?env=a%26b&days=7&status=over");
+        assert_eq!(
+            here.environment("a&b").days(7).href(),
+            "/?env=a%26b&days=7&status=over"
+        );
     }
 }

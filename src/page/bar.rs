@@ -103,7 +103,10 @@ mod tests {
         assert_eq!(Share::of(1, 3), share(3333));
         assert_eq!(Share::of(5, 3), share(10_000));
         assert_eq!(Share::of(1, 0), share(0));
-        assert_eq!(Share::of(u128::from(u64::MAX) * 10, u128::from(u64::MAX) * 12), share(8333));
+        assert_eq!(
+            Share::of(u128::from(u64::MAX) * 10, u128::from(u64::MAX) * 12),
+            share(8333)
+        );
         // 1 + 7 is three doublings, 1 + 63 is six.
         assert_eq!(Share::of_logarithm(7, 63), share(5000));
         assert_eq!(Share::of_logarithm(0, 0), share(0));

@@ -33,30 +33,37 @@ pub(super) fn weeks(days: &[DayView], words: Words) -> Vec<Week> {
             cells[day.day.weekday().num_days_from_monday() as usize] = Some(cell(day, words));
         }
         Week {
-            name: days.first().map_or_else(String::new, |day| words.language.short_day(day.day)),
+            name: days
+                .first()
+                .map_or_else(String::new, |day| words.language.short_day(day.day)),
             days: cells,
         }
     };
-    days.chunk_by(|one, other| one.day.iso_week() == other.day.iso_week()).map(week).collect()
+    days.chunk_by(|one, other| one.day.iso_week() == other.day.iso_week())
+        .map(week)
+        .collect()
 }
 
 fn cell(day: &DayView, words: Words) -> Cell {
     let [covered, minutes] = [day.covered, day.minutes].map(|count| count.max(0).cast_unsigned());
-    let share = words.language.percent(covered, minutes).unwrap_or_else(|| "–".to_owned());
+    let share = words
+        .language
+        .percent(covered, minutes)
+        .unwrap_or_else(|| "–".to_owned());
     let named = ("day", words.day(day.day));
     // 99 % are enough to be counted as a covered day.
     let is_full = minutes > 0 && u128::from(covered) * 100 >= u128::from(minutes) * 99;
     let (kind, text) = match (covered, day.total) {
-        (0, 0) => ("gap", words.with("calendar-gap", [named])),
+        (0, 0) => ("gap", words.with("calendar-gap", &[named])),
         (_, 0) => (
             if is_full { "quiet" } else { "part" },
-            words.with("calendar-quiet", [named, ("share", share.clone())]),
+            words.with("calendar-quiet", &[named, ("share", share.clone())]),
         ),
         _ => (
             if is_full { "full" } else { "part" },
             words.with(
                 "calendar-day",
-                [
+                &[
                     named,
                     ("share", share.clone()),
                     ("total", words.number(day.total)),
@@ -69,7 +76,11 @@ fn cell(day: &DayView, words: Words) -> Cell {
         number: day.day.day(),
         kind,
         ignored: day.ignored,
-        text: if day.ignored { words.with("calendar-ignored", [("what", text)]) } else { text },
+        text: if day.ignored {
+            words.with("calendar-ignored", &[("what", text)])
+        } else {
+            text
+        },
         share: (kind == "part").then_some(share),
     }
 }

@@ -61,7 +61,9 @@ pub(super) fn grid(
     let mut grid = vec![(Known::Gap, None); count];
     let mut last = 0;
     for hour in &detail.hours {
-        let place = usize::try_from((hour.hour - from).num_hours()).ok().filter(|place| *place < count);
+        let place = usize::try_from((hour.hour - from).num_hours())
+            .ok()
+            .filter(|place| *place < count);
         let Some(place) = place else { continue };
         let known = match hour.covered_minutes {
             0 if !hour.partial => Known::Gap,
@@ -81,7 +83,10 @@ impl Chart {
     pub(super) fn new(detail: &Detail, period: (DateTime<Utc>, DateTime<Utc>), words: Words) -> Self {
         let grid = grid(detail, period);
         let peaks = || grid.iter().filter_map(|(_, hour)| hour.as_ref()?.peak.as_ref());
-        let largest = peaks().map(|peak| peak.upper.max(peak.value.unwrap_or(0))).max().unwrap_or(0);
+        let largest = peaks()
+            .map(|peak| peak.upper.max(peak.value.unwrap_or(0)))
+            .max()
+            .unwrap_or(0);
         let scale = u128::from(largest.max(detail.limit.limit.unwrap_or(0)).max(1)) * 11;
         // A tenth is left above.
         let height = |value: u64| Share::of(u128::from(value) * 10, scale);
@@ -104,7 +109,11 @@ impl Chart {
             };
             let least = height(peak.value.unwrap_or(peak.lower)).units().max(GROUND);
             let most = height(peak.upper).units();
-            let outline = if hour.ignored { &mut chart.ignored } else { &mut chart.peaks };
+            let outline = if hour.ignored {
+                &mut chart.ignored
+            } else {
+                &mut chart.peaks
+            };
             column(outline, place, 0, least);
             if most > least && !hour.ignored {
                 column(&mut chart.doubt, place, least, most);
@@ -117,7 +126,13 @@ impl Chart {
 /// Adds a column from one height to another.
 fn column(outline: &mut String, place: usize, from: u16, to: u16) {
     // Writing to a text can't fail.
-    let _ = write!(outline, "M{place} {}V{}h1V{}z", 10_000 - from, 10_000 - to, 10_000 - from);
+    let _ = write!(
+        outline,
+        "M{place} {}V{}h1V{}z",
+        10_000 - from,
+        10_000 - to,
+        10_000 - from
+    );
 }
 
 /// The runs of hours of which so much is known, from and how wide.
@@ -142,16 +157,30 @@ fn marks(from: DateTime<Utc>, hours: usize, words: Words) -> Vec<(Share, String)
         (from + hours).with_timezone(&words.zone)
     };
     let is_short = hours <= HOURS_MARKED;
-    let step = if is_short { 6 * hours.div_ceil(48).max(1) } else { hours.div_ceil(24).div_ceil(MOST_MARKS) };
-    let places: Vec<usize> = if is_short {
-        (0..hours).filter(|place| local(*place).hour() as usize % step == 0).collect()
+    let step = if is_short {
+        6 * hours.div_ceil(48).max(1)
     } else {
-        let starts = (0..hours).filter(|place| *place == 0 || local(*place).date_naive() != local(place - 1).date_naive());
+        hours.div_ceil(24).div_ceil(MOST_MARKS)
+    };
+    let places: Vec<usize> = if is_short {
+        (0..hours)
+            .filter(|place| (local(*place).hour() as usize).is_multiple_of(step))
+            .collect()
+    } else {
+        let starts = (0..hours)
+            .filter(|place| *place == 0 || local(*place).date_naive() != local(place - 1).date_naive());
         starts.step_by(step).collect()
     };
     let label = |place: usize| {
         let local = local(place);
-        if is_short { local.format("%H:%M").to_string() } else { words.language.short_day(local.date_naive()) }
+        if is_short {
+            local.format("%H:%M").to_string()
+        } else {
+            words.language.short_day(local.date_naive())
+        }
     };
-    places.into_iter().map(|place| (Share::of(place as u128, hours as u128), label(place))).collect()
+    places
+        .into_iter()
+        .map(|place| (Share::of(place as u128, hours as u128), label(place)))
+        .collect()
 }

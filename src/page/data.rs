@@ -24,12 +24,17 @@ pub(super) fn data(
     let grid = grid(detail, period);
     let peak = |value: fn(&crate::report::PeakView) -> u64| -> Vec<Value> {
         let of = |(_, hour): &(Known, Option<&crate::report::HourView>)| {
-            hour.as_ref().and_then(|hour| hour.peak.as_ref()).map_or(Value::Null, |peak| count(value(peak)))
+            hour.as_ref()
+                .and_then(|hour| hour.peak.as_ref())
+                .map_or(Value::Null, |peak| count(value(peak)))
         };
         grid.iter().map(of).collect()
     };
-    let histogram: Vec<[Value; 2]> =
-        detail.histogram.iter().map(|(value, windows)| [count(*value), count(*windows)]).collect();
+    let histogram: Vec<[Value; 2]> = detail
+        .histogram
+        .iter()
+        .map(|(value, windows)| [count(*value), count(*windows)])
+        .collect();
     let value = json!({
         "start": period.0.timestamp(),
         "zone": words.zone.name(),
@@ -74,7 +79,11 @@ const fn letter(known: Known, ignored: bool) -> char {
 
 /// A count; as a text where a script's numbers could not hold it.
 fn count(count: u64) -> Value {
-    if count < 1 << 53 { count.into() } else { count.to_string().into() }
+    if count < 1 << 53 {
+        count.into()
+    } else {
+        count.to_string().into()
+    }
 }
 
 #[cfg(test)]

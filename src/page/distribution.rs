@@ -31,7 +31,11 @@ pub(super) fn rows(histogram: &[(u64, u64)], limit: Option<u64>, words: Words) -
     let row = |bin: &Bin| {
         let first = words.number(bin.first);
         BinRow {
-            values: if bin.first == bin.last { first } else { format!("{first}–{}", words.number(bin.last)) },
+            values: if bin.first == bin.last {
+                first
+            } else {
+                format!("{first}–{}", words.number(bin.last))
+            },
             windows: words.number(bin.windows),
             length: Share::of_logarithm(bin.windows, most),
             over: bin.over,
@@ -72,9 +76,14 @@ fn bins(histogram: &[(u64, u64)], limit: Option<u64>) -> Vec<Bin> {
 /// The last value of the bin that holds a value.
 fn end(value: u64) -> u64 {
     let unit = 10_u64.pow(value.ilog10());
-    let starts = STARTS.iter().map(|start| u128::from(*start) * u128::from(unit) / 10);
-    let next = starts.chain([u128::from(unit) * 10]).find(|start| *start > u128::from(value));
-    next.and_then(|next| u64::try_from(next - 1).ok()).unwrap_or(u64::MAX)
+    let starts = STARTS
+        .iter()
+        .map(|start| u128::from(*start) * u128::from(unit) / 10);
+    let next = starts
+        .chain([u128::from(unit) * 10])
+        .find(|start| *start > u128::from(value));
+    next.and_then(|next| u64::try_from(next - 1).ok())
+        .unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -109,7 +118,12 @@ mod tests {
             ]
         );
         assert_eq!(bins(&[], Some(5)), []);
-        assert_eq!(bins(&[(u64::MAX, 1)], None).last().map(|bin| (bin.last, bin.windows)), Some((u64::MAX, 1)));
+        assert_eq!(
+            bins(&[(u64::MAX, 1)], None)
+                .last()
+                .map(|bin| (bin.last, bin.windows)),
+            Some((u64::MAX, 1))
+        );
         assert_eq!(bins(&[(100, 1)], None), [bin(100, 149, 1, false)]);
     }
 }

@@ -25,7 +25,11 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
         fact("endpoints", printable(&limit.endpoints.join(", ")), None),
         fact("scope", counted(limit, words), None),
         fact("source", sources(&limit.source), None),
-        fact("window", allowed(limit, &words), Some(words.text(window_note(&limit.window)))),
+        fact(
+            "window",
+            allowed(limit, words),
+            Some(words.text(window_note(&limit.window))),
+        ),
     ];
     let algorithm = match limit.algorithm {
         _ if limit.window == "1d" => "algorithm-fixed",
@@ -33,17 +37,33 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
         Algorithm::Sliding => "algorithm-sliding",
         Algorithm::Fixed => "algorithm-fixed",
     };
-    facts.push(fact("algorithm", words.text(algorithm), Some(words.text(&format!("{algorithm}-note")))));
+    facts.push(fact(
+        "algorithm",
+        words.text(algorithm),
+        Some(words.text(&format!("{algorithm}-note"))),
+    ));
     let mode = words.text(&format!("mode-{}", limit.mode));
-    facts.push(fact("mode", mode, Some(words.text(&format!("mode-note-{}", limit.mode)))));
+    facts.push(fact(
+        "mode",
+        mode,
+        Some(words.text(&format!("mode-note-{}", limit.mode))),
+    ));
     if let Some(alert) = limit.alert_at {
-        let note = limit.limit.map(|_| words.with("alert-note", [("percent", words.number(percent))]));
+        let note = limit
+            .limit
+            .map(|_| words.with("alert-note", &[("percent", words.number(percent))]));
         facts.push(fact("alert", words.number(alert), note));
     }
     facts.push(fact("total", words.number(limit.total), None));
-    facts.extend(limit.accepted.map(|accepted| fact("accepted", words.number(accepted), None)));
+    facts.extend(
+        limit
+            .accepted
+            .map(|accepted| fact("accepted", words.number(accepted), None)),
+    );
     facts.extend(limit.accepted_peak.as_ref().map(|peak| {
-        let used = limit.limit.and_then(|limit| words.language.percent(peak.value, limit));
+        let used = limit
+            .limit
+            .and_then(|limit| words.language.percent(peak.value, limit));
         fact("accepted-peak", words.number(peak.value), used)
     }));
     facts.extend(limit.percentiles.map(|percentiles| {
@@ -53,17 +73,29 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
             ("p99", words.number(percentiles.p99)),
             ("p999", words.number(percentiles.p999)),
         ];
-        fact("percentiles", words.with("percentiles-text", put_in), None)
+        fact("percentiles", words.with("percentiles-text", &put_in), None)
     }));
-    facts.extend(limit.history_from.map(|from| fact("history", words.time(from).shown, None)));
+    facts.extend(
+        limit
+            .history_from
+            .map(|from| fact("history", words.time(from).shown, None)),
+    );
     facts.extend(limit.trend.map(|trend| fact("trend", going(trend, words), None)));
-    facts.extend(limit.hypothetical_peak.map(|peak| fact("assumed", words.number(peak), None)));
+    facts.extend(
+        limit
+            .hypothetical_peak
+            .map(|peak| fact("assumed", words.number(peak), None)),
+    );
     facts
 }
 
 fn counted(limit: &LimitView, words: Words) -> String {
-    let key = if limit.shared { "scope-shared" } else { "scope-each" };
-    words.with(key, [("scope", printable(&limit.scope))])
+    let key = if limit.shared {
+        "scope-shared"
+    } else {
+        "scope-each"
+    };
+    words.with(key, &[("scope", printable(&limit.scope))])
 }
 
 fn sources(names: &SourceNames) -> String {
@@ -87,5 +119,5 @@ fn going(trend: Trend, words: Words) -> String {
         Direction::Falling => "trend-falling",
         Direction::Steady => "trend-steady",
     };
-    words.with(key, [("change", words.language.decimal(trend.per_week.abs()))])
+    words.with(key, &[("change", words.language.decimal(trend.per_week.abs()))])
 }

@@ -116,26 +116,28 @@ impl LimitPage {
         let chart = Chart::new(detail, period, words);
         let chart_text = words.with(
             "chart-text",
-            [
+            &[
                 ("from", words.time(period.0).shown),
                 ("to", words.time(period.1).shown),
                 ("largest", words.number(chart.largest)),
                 ("unknown", words.number(chart.unknown as u64)),
             ],
         );
-        let peak_shown =
-            peak.map_or_else(|| words.text("peak-unknown"), |peak| peak_text(peak, limit.censored, &words));
+        let peak_shown = peak.map_or_else(
+            || words.text("peak-unknown"),
+            |peak| peak_text(peak, limit.censored, words),
+        );
         Self {
             id: printable(&limit.id),
             group: group_name(&detail.group.0, &detail.group.1, words),
             from: words.time(period.0),
             to: words.time(period.1),
-            allowed: allowed(limit, &words),
+            allowed: allowed(limit, words),
             pill: Pill(limit.status),
             bar: Bar::new(limit),
             bar_text: words.with(
                 "bar-text",
-                [
+                &[
                     ("peak", peak_shown.clone()),
                     ("limit", words.number_or_dash(limit.limit)),
                     ("alert", words.number_or_dash(limit.alert_at)),
@@ -144,8 +146,11 @@ impl LimitPage {
             peak: peak_shown,
             peak_at: peak.and_then(|peak| peak.at).map(|at| words.time(at)),
             identity: peak.and_then(|peak| peak.identity.as_deref()).map(printable),
-            used: used(limit, &words),
-            advice: limit.recommendation.as_ref().map(|advised| advice(limit, advised, percent, words)),
+            used: used(limit, words),
+            advice: limit
+                .recommendation
+                .as_ref()
+                .map(|advised| advice(limit, advised, percent, words)),
             no_advice: words.text(if limit.status == Status::Exempt {
                 "no-recommendation-exempt"
             } else {
@@ -161,7 +166,13 @@ impl LimitPage {
             bins: distribution::rows(&detail.histogram, limit.limit, words),
             weeks: weeks(&detail.days, words),
             top: (limit.top_identities.iter())
-                .map(|top| (printable(&top.identity), words.number(top.peak), words.time(top.at)))
+                .map(|top| {
+                    (
+                        printable(&top.identity),
+                        words.number(top.peak),
+                        words.time(top.at),
+                    )
+                })
                 .collect(),
             what_if: what_if(limit, tried, chart.largest, words),
             data: data(detail, tried.what_if.exact, period, percent, words),
@@ -175,13 +186,23 @@ impl LimitPage {
 fn advice(limit: &LimitView, advised: &RecommendationView, percent: u32, words: Words) -> Advice {
     let decimal = |number| words.language.decimal(number);
     let readiness = &limit.readiness;
-    let projection = advised.projected_peak.zip(advised.interval).map(|(peak, [low, high])| {
-        let put_in = [("peak", decimal(peak)), ("low", decimal(low)), ("high", decimal(high))];
-        words.with("projection-text", put_in)
-    });
+    let projection = advised
+        .projected_peak
+        .zip(advised.interval)
+        .map(|(peak, [low, high])| {
+            let put_in = [
+                ("peak", decimal(peak)),
+                ("low", decimal(low)),
+                ("high", decimal(high)),
+            ];
+            words.with("projection-text", &put_in)
+        });
     let sizing = |sizing: &SizingView| {
-        let put_in = [("limit", words.number(sizing.limit)), ("peak", decimal(sizing.projected_peak))];
-        words.with("dominated-sizing", put_in)
+        let put_in = [
+            ("limit", words.number(sizing.limit)),
+            ("peak", decimal(sizing.projected_peak)),
+        ];
+        words.with("dominated-sizing", &put_in)
     };
     let dominated = advised.dominated.as_ref();
     Advice {
@@ -197,7 +218,7 @@ fn advice(limit: &LimitView, advised: &RecommendationView, percent: u32, words: 
         }),
         evidence: words.with(
             "evidence-text",
-            [
+            &[
                 ("covered", words.number(readiness.covered_days)),
                 ("required", words.number(readiness.required_days)),
                 ("active", words.number(readiness.active_days)),
@@ -205,15 +226,18 @@ fn advice(limit: &LimitView, advised: &RecommendationView, percent: u32, words: 
             ],
         ),
         with: dominated.and_then(|values| values.with.as_ref()).map(sizing),
-        without: dominated
-            .map(|values| values.without.as_ref().map_or_else(|| words.text("none"), sizing)),
+        without: dominated.map(|values| values.without.as_ref().map_or_else(|| words.text("none"), sizing)),
     }
 }
 
 /// What limits what the figures say.
 fn notes(limit: &LimitView, words: Words) -> Vec<String> {
     let notes = [(limit.censored, "censored"), (limit.partial, "partial")];
-    notes.into_iter().filter(|(holds, _)| *holds).map(|(_, key)| words.text(key)).collect()
+    notes
+        .into_iter()
+        .filter(|(holds, _)| *holds)
+        .map(|(_, key)| words.text(key))
+        .collect()
 }
 
 fn what_if(limit: &LimitView, tried: &Tried, largest: u64, words: Words) -> WhatIfView {
@@ -225,7 +249,9 @@ fn what_if(limit: &LimitView, tried: &Tried, largest: u64, words: Words) -> What
         value: result.limit,
         most: most.saturating_add(most / 4).max(10),
         requests: result.requests.map(|requests| (words.number(requests), requests)),
-        windows: result.identity_windows.map(|windows| (words.number(windows), windows)),
+        windows: result
+            .identity_windows
+            .map(|windows| (words.number(windows), windows)),
         alert: (words.number(result.alert_at), result.alert_at),
         exact: result.exact,
         wrong: tried.wrong,

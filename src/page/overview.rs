@@ -2,11 +2,7 @@
 
 use askama::Template;
 
-use super::{
-    Filter, Frame, Words,
-    row::Row,
-    words::Time,
-};
+use super::{Filter, Frame, Words, row::Row, words::Time};
 use crate::report::{CoverageView, GroupView, IgnoredView, Report, UNLIMITED, printable};
 
 /// How many gaps of a source are listed; the JSON has all of them.
@@ -98,7 +94,9 @@ impl Summary {
             let target = (!chosen).then_some(own);
             Tally {
                 word: own.word(),
-                text: words.language.counted(&format!("tally-{}", own.word()), count as u64),
+                text: words
+                    .language
+                    .counted(&format!("tally-{}", own.word()), count as u64),
                 count,
                 href: frame.map(|frame| frame.address.filter(target).href()),
                 chosen,
@@ -120,7 +118,11 @@ impl Summary {
                 .map(|group| section(group, words, filter, frame))
                 .filter(|section| !section.rows.is_empty())
                 .collect(),
-            sources: report.coverage.iter().map(|coverage| source(coverage, words)).collect(),
+            sources: report
+                .coverage
+                .iter()
+                .map(|coverage| source(coverage, words))
+                .collect(),
             ignored: report.ignored.iter().map(|span| ignored(span, words)).collect(),
         }
     }
@@ -131,17 +133,26 @@ impl Summary {
 }
 
 fn section(group: &GroupView, words: Words, filter: Option<Filter>, frame: Option<&Frame>) -> Section {
-    let shown = group.limits.iter().filter(|limit| filter.is_none_or(|filter| filter.holds(limit)));
+    let shown = group
+        .limits
+        .iter()
+        .filter(|limit| filter.is_none_or(|filter| filter.holds(limit)));
     Section {
         id: group.id.clone(),
         name: group_name(&group.id, &group.name, words),
-        rows: shown.map(|limit| Row::new(limit, &group.id, &words, frame.map(|frame| &frame.address))).collect(),
+        rows: shown
+            .map(|limit| Row::new(limit, &group.id, words, frame.map(|frame| &frame.address)))
+            .collect(),
     }
 }
 
 /// A group's name; that of the endpoints without a limit is ours and not the catalog's.
 pub(super) fn group_name(id: &str, name: &str, words: Words) -> String {
-    if id == UNLIMITED { words.text("group-unlimited") } else { printable(name) }
+    if id == UNLIMITED {
+        words.text("group-unlimited")
+    } else {
+        printable(name)
+    }
 }
 
 fn source(coverage: &CoverageView, words: Words) -> Source {
@@ -149,17 +160,28 @@ fn source(coverage: &CoverageView, words: Words) -> Source {
     let gap = |gap: &crate::report::SpanView| Span {
         from: words.time(gap.from),
         to: words.time(gap.to),
-        note: words.language.counted("gap-minutes", (gap.to - gap.from).num_minutes().max(0).cast_unsigned()),
+        note: words.language.counted(
+            "gap-minutes",
+            (gap.to - gap.from).num_minutes().max(0).cast_unsigned(),
+        ),
     };
     let more = coverage.gaps.len().saturating_sub(GAPS);
     Source {
         name: printable(&coverage.source),
-        share: words.language.percent(covered, minutes).unwrap_or_else(|| "–".to_owned()),
+        share: words
+            .language
+            .percent(covered, minutes)
+            .unwrap_or_else(|| "–".to_owned()),
         minutes: words.with(
             "coverage-minutes",
-            [("covered", words.number(covered)), ("minutes", words.number(minutes))],
+            &[
+                ("covered", words.number(covered)),
+                ("minutes", words.number(minutes)),
+            ],
         ),
-        days: words.language.counted("coverage-days", coverage.consecutive_days.into()),
+        days: words
+            .language
+            .counted("coverage-days", coverage.consecutive_days.into()),
         gaps: coverage.gaps.iter().take(GAPS).map(gap).collect(),
         more: (more > 0).then(|| words.language.counted("gap-more", more as u64)),
     }

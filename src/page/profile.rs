@@ -20,7 +20,9 @@ pub(super) struct Column {
 
 /// The columns of the hours of a day.
 pub(super) fn hours(profile: &Profile, limit: &LimitView, words: Words) -> Vec<Column> {
-    let mut columns = columns(&profile.by_hour, words, |hour| (format!("{hour:02}"), hour % 3 == 0));
+    let mut columns = columns(&profile.by_hour, words, |hour| {
+        (format!("{hour:02}"), hour % 3 == 0)
+    });
     let fitting = limit.limits_by_hour.iter().flatten();
     for (column, value) in columns.iter_mut().zip(fitting) {
         column.fits = Some(words.number_or_dash(*value));
@@ -30,7 +32,9 @@ pub(super) fn hours(profile: &Profile, limit: &LimitView, words: Words) -> Vec<C
 
 /// The columns of the days of a week.
 pub(super) fn weekdays(profile: &Profile, words: Words) -> Vec<Column> {
-    columns(&profile.by_weekday, words, |day| (words.text(&format!("weekday-{day}")), true))
+    columns(&profile.by_weekday, words, |day| {
+        (words.text(&format!("weekday-{day}")), true)
+    })
 }
 
 fn columns(spans: &[Option<Span>], words: Words, name: impl Fn(usize) -> (String, bool)) -> Vec<Column> {
@@ -39,7 +43,7 @@ fn columns(spans: &[Option<Span>], words: Words, name: impl Fn(usize) -> (String
         let (name, marked) = name(place);
         let Some(span) = span else {
             return Column {
-                text: words.with("profile-column-unknown", [("name", name.clone())]),
+                text: words.with("profile-column-unknown", &[("name", name.clone())]),
                 name,
                 marked,
                 largest: None,
@@ -53,7 +57,7 @@ fn columns(spans: &[Option<Span>], words: Words, name: impl Fn(usize) -> (String
         Column {
             text: words.with(
                 "profile-column",
-                [
+                &[
                     ("name", name.clone()),
                     ("largest", largest.clone()),
                     ("typical", typical.clone()),
@@ -73,7 +77,11 @@ fn columns(spans: &[Option<Span>], words: Words, name: impl Fn(usize) -> (String
 }
 
 /// A median lies on a whole or a half.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length to look at, never negative")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a length to look at, never negative"
+)]
 fn halves(median: f64) -> u128 {
     (median * 2.0) as u128
 }

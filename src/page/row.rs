@@ -87,11 +87,14 @@ impl Pill {
 }
 
 impl Progress {
-    fn new(readiness: &Readiness, words: &Words) -> Self {
+    fn new(readiness: &Readiness, words: Words) -> Self {
         let count = |number: u32| words.number(number);
         let [covered, required] = [readiness.covered_days, readiness.required_days];
         Self {
-            text: words.with("evidence-days", [("covered", count(covered)), ("required", count(required))]),
+            text: words.with(
+                "evidence-days",
+                &[("covered", count(covered)), ("required", count(required))],
+            ),
             share: Share::of(covered.into(), required.into()),
             ready: readiness.ready,
         }
@@ -99,12 +102,17 @@ impl Progress {
 }
 
 impl Row {
-    pub(super) fn new(limit: &LimitView, group: &str, words: &Words, address: Option<&Address>) -> Self {
+    pub(super) fn new(limit: &LimitView, group: &str, words: Words, address: Option<&Address>) -> Self {
         let used = used(limit, words);
-        let peak = limit.peak.as_ref().map(|peak| peak_text(peak, limit.censored, words));
+        let peak = limit
+            .peak
+            .as_ref()
+            .map(|peak| peak_text(peak, limit.censored, words));
         let peak = peak.unwrap_or_else(|| words.text("peak-unknown"));
         let status = Pill(limit.status);
-        let href = address.filter(|_| group != UNLIMITED).map(|address| address.limit(&limit.id).href());
+        let href = address
+            .filter(|_| group != UNLIMITED)
+            .map(|address| address.limit(&limit.id).href());
         let recommendation = limit.recommendation.as_ref();
         Self {
             id: printable(&limit.id),
@@ -114,7 +122,7 @@ impl Row {
             bar: Bar::new(limit),
             bar_text: words.with(
                 "bar-text",
-                [
+                &[
                     ("peak", peak.clone()),
                     ("limit", words.number_or_dash(limit.limit)),
                     ("alert", words.number_or_dash(limit.alert_at)),
@@ -133,36 +141,46 @@ impl Row {
 }
 
 /// The used share of the limit. Of bounds, the upper one is an estimate too many.
-pub(super) fn used(limit: &LimitView, words: &Words) -> Option<String> {
+pub(super) fn used(limit: &LimitView, words: Words) -> Option<String> {
     let value = limit.peak.as_ref()?.value?;
     words.language.percent(value, limit.limit?)
 }
 
 /// What is allowed: 20 per 1 h.
-pub(super) fn allowed(limit: &LimitView, words: &Words) -> String {
+pub(super) fn allowed(limit: &LimitView, words: Words) -> String {
     let window = words.window(&limit.window);
     match limit.limit {
-        Some(value) => words.with("allowed", [("limit", words.number(value)), ("window", window)]),
-        None => words.with("allowed-none", [("window", window)]),
+        Some(value) => words.with("allowed", &[("limit", words.number(value)), ("window", window)]),
+        None => words.with("allowed-none", &[("window", window)]),
     }
 }
 
 /// Whose requests, and whether they are refused.
-fn what(limit: &LimitView, words: &Words) -> String {
+fn what(limit: &LimitView, words: Words) -> String {
     let scope = printable(&limit.scope);
-    let whose = words.with(if limit.shared { "scope-shared" } else { "scope-each" }, [("scope", scope)]);
+    let whose = words.with(
+        if limit.shared {
+            "scope-shared"
+        } else {
+            "scope-each"
+        },
+        &[("scope", scope)],
+    );
     format!("{whose} · {}", words.text(&format!("mode-{}", limit.mode)))
 }
 
 /// A peak with the bounds that differ from it.
-pub(super) fn peak_text(peak: &PeakView, censored: bool, words: &Words) -> String {
+pub(super) fn peak_text(peak: &PeakView, censored: bool, words: Words) -> String {
     let upper = words.number(peak.upper);
     match peak.value {
         None if peak.lower == peak.upper => words.number(peak.upper),
-        None => words.with("peak-between", [("lower", words.number(peak.lower)), ("upper", upper)]),
-        Some(value) if censored => words.with("peak-at-least", [("peak", words.number(value))]),
+        None => words.with(
+            "peak-between",
+            &[("lower", words.number(peak.lower)), ("upper", upper)],
+        ),
+        Some(value) if censored => words.with("peak-at-least", &[("peak", words.number(value))]),
         Some(value) if peak.upper > value => {
-            words.with("peak-up-to", [("peak", words.number(value)), ("upper", upper)])
+            words.with("peak-up-to", &[("peak", words.number(value)), ("upper", upper)])
         }
         Some(value) => words.number(value),
     }
