@@ -41,6 +41,7 @@ pub(super) struct Summary {
 pub(super) struct Tally {
     pub(super) word: &'static str,
     pub(super) text: String,
+    pub(super) meaning: String,
     pub(super) count: usize,
     pub(super) href: Option<String>,
     pub(super) chosen: bool,
@@ -97,6 +98,7 @@ impl Summary {
                 text: words
                     .language
                     .counted(&format!("tally-{}", own.word()), count as u64),
+                meaning: words.text(&format!("tally-{}-meaning", own.word())),
                 count,
                 href: frame.map(|frame| frame.address.filter(target).href()),
                 chosen,

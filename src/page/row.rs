@@ -6,7 +6,7 @@ use super::{
     words::action_word,
 };
 use crate::{
-    calibration::{Readiness, Status},
+    calibration::{ACTIVE_DAYS, Readiness, Status},
     catalog::Mode,
     report::{LimitView, PeakView, UNLIMITED, printable},
 };
@@ -87,15 +87,19 @@ impl Pill {
 }
 
 impl Progress {
+    /// What is missing most: days in a row first, then days with traffic.
     fn new(readiness: &Readiness, words: Words) -> Self {
-        let count = |number: u32| words.number(number);
         let [covered, required] = [readiness.covered_days, readiness.required_days];
+        let (key, part, whole) = if covered < required {
+            ("evidence-days", covered, required)
+        } else if readiness.ready {
+            ("evidence-enough", covered, covered)
+        } else {
+            ("evidence-traffic", readiness.active_days, ACTIVE_DAYS)
+        };
         Self {
-            text: words.with(
-                "evidence-days",
-                &[("covered", count(covered)), ("required", count(required))],
-            ),
-            share: Share::of(covered.into(), required.into()),
+            text: words.with(key, &[("part", words.number(part)), ("whole", words.number(whole))]),
+            share: Share::of(part.into(), whole.into()),
             ready: readiness.ready,
         }
     }
