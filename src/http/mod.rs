@@ -2,20 +2,26 @@
 //!
 //! [`edge`] stands around every route, [`guard`] before those that show data; every error is a [`problem`].
 
+mod asked;
 mod calibration;
 mod edge;
 mod guard;
 mod health;
+mod limits;
 mod metrics;
 mod pages;
 mod problem;
 mod pulse;
 mod query;
 mod runs;
+mod session;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware, routing::get};
+use axum::{
+    Router, middleware,
+    routing::{get, post},
+};
 
 use self::{problem::Problem, pulse::Pulses};
 use crate::worker::{Folga, board::Board};
@@ -46,12 +52,17 @@ pub fn router(site: Site) -> Router {
         .route("/", get(pages::overview))
         .route("/limits/{id}", get(pages::limit))
         .route("/v1/calibration", get(calibration::calibration))
+        .route("/v1/limits", get(limits::limits))
+        .route("/v1/limits/{id}/hours", get(limits::hours))
+        .route("/v1/limits/{id}/whatif", get(limits::what_if))
         .route("/v1/runs", get(runs::runs))
         .route("/metrics", get(metrics::metrics))
         .route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));
     Router::new()
         .route("/livez", get("alive\n"))
         .route("/health", get(health::health))
+        .route("/sign-in", post(session::sign_in))
+        .route("/sign-out", post(session::sign_out))
         .route("/assets/{name}", get(pages::asset))
         .merge(guarded)
         .fallback(async || Problem::NotFound("there is no such route".to_owned()))

@@ -20,7 +20,7 @@ use super::{Site, problem::Problem, query::Query};
 use crate::{
     catalog::{Catalog, Limit},
     language::Language,
-    page::{self, Address, Filter, Frame, LimitPage, Overview, ProblemPage, Tried, Words},
+    page::{self, Address, Filter, Frame, LimitPage, Overview, ProblemPage, SignInPage, Tried, Words},
     report::{Period, PeriodChoice},
     store::StoreError,
     time::day_start,
@@ -58,6 +58,19 @@ pub(super) async fn limit(
     let (frame, chosen) = frame(&site, &headers, query.as_deref(), Some(id));
     let shown = show_limit(&site, &frame, query.as_deref()).await;
     answer(shown, frame, chosen)
+}
+
+/// Where a browser shows the token, on its way to an address.
+pub(super) fn sign_in(site: &Site, headers: &HeaderMap, next: &str, is_wrong: bool) -> Response {
+    let query = next.split_once('?').map(|(_, query)| query);
+    let (language, _) = language(headers, query);
+    let words = Words {
+        language,
+        zone: site.folga.catalog.timezone,
+    };
+    let page = SignInPage::new(words, next.to_owned(), is_wrong).html();
+    let policy = [(header::CONTENT_SECURITY_POLICY, POLICY)];
+    (StatusCode::UNAUTHORIZED, policy, Html(page)).into_response()
 }
 
 /// `/assets/{name}`.

@@ -39,7 +39,10 @@ impl Address {
         let filter = self.filter.map(|filter| filter.word().to_owned());
         let language = self.language.map(|language| language.tag().to_owned());
         [
-            ("env", Some(self.environment.clone())),
+            (
+                "env",
+                Some(self.environment.clone()).filter(|name| !name.is_empty()),
+            ),
             ("days", days),
             ("from", self.from.clone()),
             ("to", self.to.clone()),

@@ -22,6 +22,7 @@ mod profile;
 mod row;
 #[cfg(test)]
 mod sample;
+mod sign_in;
 mod words;
 
 pub use address::Address;
@@ -32,6 +33,7 @@ pub use frame::Frame;
 pub use limit::{LimitPage, Tried};
 pub use overview::Overview;
 pub use problem::ProblemPage;
+pub use sign_in::SignInPage;
 pub use words::Words;
 
 use askama::Template;
@@ -50,6 +52,14 @@ impl Overview {
 }
 
 impl LimitPage {
+    /// Renders it.
+    #[must_use]
+    pub fn html(&self) -> String {
+        html(self)
+    }
+}
+
+impl SignInPage {
     /// Renders it.
     #[must_use]
     pub fn html(&self) -> String {

@@ -3,7 +3,10 @@
 use askama::Template;
 
 use super::{Filter, Frame, Words, row::Row, words::Time};
-use crate::report::{CoverageView, GroupView, IgnoredView, Report, UNLIMITED, printable};
+use crate::{
+    catalog::UNLIMITED,
+    report::{CoverageView, GroupView, IgnoredView, Report, printable},
+};
 
 /// How many gaps of a source are listed; the JSON has all of them.
 const GAPS: usize = 12;

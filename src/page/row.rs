@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     calibration::{ACTIVE_DAYS, Readiness, Status},
-    catalog::Mode,
-    report::{LimitView, PeakView, UNLIMITED, printable},
+    catalog::{Mode, UNLIMITED},
+    report::{LimitView, PeakView, printable},
 };
 
 /// One limit, written.
@@ -98,7 +98,10 @@ impl Progress {
             ("evidence-traffic", readiness.active_days, ACTIVE_DAYS)
         };
         Self {
-            text: words.with(key, &[("part", words.number(part)), ("whole", words.number(whole))]),
+            text: words.with(
+                key,
+                &[("part", words.number(part)), ("whole", words.number(whole))],
+            ),
             share: Share::of(part.into(), whole.into()),
             ready: readiness.ready,
         }

@@ -1,21 +1,27 @@
 //! Everything that needs real servers or the real binary: one Redis and one Postgres for the whole run, a database and
 //! a key prefix for each test.
 
+mod api;
 mod calibrate;
 mod catalog;
 mod connection;
 mod demo;
+mod direct;
 mod doubt;
 mod embedded;
 mod failure;
 mod harness;
 mod http;
 mod peaks;
+mod periods;
 mod secrets;
+mod seen;
 mod serve;
 mod servers;
+mod sign_in;
 mod source;
 mod store;
 mod support;
 mod time;
+mod worked;
 mod zones;
