@@ -1,6 +1,6 @@
 //! What there is to know of a limit, line by line.
 
-use super::{Words, row::allowed};
+use super::Words;
 use crate::{
     calibration::{Direction, Trend},
     report::{LimitView, SourceNames, printable},
@@ -27,7 +27,7 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
         fact("source", sources(&limit.source), None),
         fact(
             "window",
-            allowed(limit, words),
+            words.window(&limit.window),
             Some(words.text(window_note(&limit.window))),
         ),
     ];

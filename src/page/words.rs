@@ -50,7 +50,7 @@ impl Words {
         self.language.day(day)
     }
 
-    /// A window as it is said: 15 min, 1 h, day.
+    /// A window as it is said: 15 min, 1 h, 1 day.
     pub(super) fn window(self, window: &str) -> String {
         let (number, key) = match window.char_indices().last() {
             Some((at, 's')) => (&window[..at], "window-seconds"),
@@ -92,9 +92,9 @@ mod tests {
             zone: chrono_tz::UTC,
         };
         let english = words(Language::English);
-        for (window, said) in [("5s", "5 s"), ("15m", "15 min"), ("24h", "24 h"), ("1d", "day")] {
+        for (window, said) in [("5s", "5 s"), ("15m", "15 min"), ("24h", "24 h"), ("1d", "1 day")] {
             assert_eq!(english.window(window).replace('\u{a0}', " "), said);
         }
-        assert_eq!(words(Language::Portuguese).window("1d"), "dia");
+        assert_eq!(words(Language::Portuguese).window("1d"), "1 dia");
     }
 }

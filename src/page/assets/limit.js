@@ -78,8 +78,13 @@ const HOUR = 3600;
 const hours = data.peaks.length;
 const times = Array.from({ length: hours }, (_, hour) => data.start + hour * HOUR);
 const numbers = (counts) => counts.map((count) => (count === null ? null : Number(count)));
-const moment = new Intl.DateTimeFormat(data.language, { dateStyle: "medium", timeStyle: "short", timeZone: data.zone });
-const day = new Intl.DateTimeFormat(data.language, { month: "2-digit", day: "2-digit", timeZone: data.zone });
+const moment = new Intl.DateTimeFormat(data.language === "en" ? "sv" : data.language, {
+  dateStyle: "short",
+  timeStyle: "short",
+  timeZone: data.zone,
+});
+// As in the rest of the page: 11-03 or 03/11.
+const day = new Intl.DateTimeFormat(data.language === "en" ? "sv" : data.language, { month: "2-digit", day: "2-digit", timeZone: data.zone });
 const clock = new Intl.DateTimeFormat(data.language, { hour: "2-digit", minute: "2-digit", timeZone: data.zone });
 const at = (format, seconds) => format.format(new Date(seconds * 1000));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -124,6 +129,7 @@ function lines(plot) {
   ctx.save();
   ctx.font = `600 ${11 * scale}px system-ui, sans-serif`;
   ctx.strokeStyle = ctx.fillStyle = colour("--ink");
+  ctx.textBaseline = "alphabetic";
   for (const [value, name, width, dash, align] of [
     [data.alertAt, data.words.alert, 1, [2, 2], "left"],
     [data.limit, data.words.limit, 2, [], "right"],
@@ -184,10 +190,12 @@ function draw() {
   const [peaks, uppers] = [numbers(data.peaks), numbers(data.uppers)];
   const top = Math.max(1, Number(data.limit ?? 0), ...uppers.map((upper) => upper ?? 0)) * 1.1;
   const first = chart.querySelector("svg");
-  const narrow = (splits) => splits.map((seconds, place) => {
-    const start = at(clock, seconds);
+  // A label half of which would be cut off is left out.
+  const label = (plot, splits) => splits.map((seconds, place) => {
+    const x = plot.valToPos(seconds, "x");
+    if (x < 16 || x > plot.width - 16) return "";
     const isDay = place === 0 || at(day, seconds) !== at(day, splits[place - 1]);
-    return isDay ? at(day, seconds) : start;
+    return at(isDay ? day : clock, seconds);
   });
   const invisible = { stroke: "transparent", points: { show: false } };
   const plot = new uPlot(
@@ -206,7 +214,7 @@ function draw() {
           font: "11px system-ui, sans-serif",
           grid: { show: false },
           ticks: { stroke: colour("--line"), size: 5 },
-          values: (_, splits) => narrow(splits),
+          values: label,
         },
         { show: false },
       ],

@@ -18,12 +18,12 @@ to-overview = To the overview
 
 # What limits are.
 limit = Limit
-allowed = { $limit } per { $window }
-allowed-none = no limit, counted per { $window }
+allowed = { $limit } in { $window }
+allowed-none = no limit, windows of { $window }
 window-seconds = { $number } s
 window-minutes = { $number } min
 window-hours = { $number } h
-window-day = day
+window-day = 1 day
 scope-each = for each { $scope }
 scope-shared = for all { $scope } together
 mode-observe = observed
@@ -113,7 +113,7 @@ projection = Projected peak
 projection-text = { $peak }, between { $low } and { $high }
 method-gev-return-level = the level that daily peaks pass once in 90 days, from a fitted extreme value distribution; bounds of 90 % confidence
 method-observed-margin = the observed peak and a quarter more: too few or too similar days for a distribution
-evidence-text = { $covered } of { $required } days in a row read in full, { $active } of { $needed } days with traffic
+evidence-text = { $covered } days in a row read in full ({ $required } needed), { $active } days with traffic ({ $needed } needed)
 dominated = With and without what stands out
 dominated-with = With it
 dominated-without = Without it

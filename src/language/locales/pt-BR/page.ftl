@@ -18,12 +18,12 @@ to-overview = Para a visão geral
 
 # O que são os limites.
 limit = Limite
-allowed = { $limit } por { $window }
-allowed-none = sem limite, contado por { $window }
+allowed = { $limit } em { $window }
+allowed-none = sem limite, janelas de { $window }
 window-seconds = { $number } s
 window-minutes = { $number } min
 window-hours = { $number } h
-window-day = dia
+window-day = 1 dia
 scope-each = para cada { $scope }
 scope-shared = para todos os { $scope } juntos
 mode-observe = observado
@@ -119,7 +119,7 @@ projection = Pico projetado
 projection-text = { $peak }, entre { $low } e { $high }
 method-gev-return-level = o nível que os picos diários passam uma vez em 90 dias, de uma distribuição de valores extremos ajustada; margens de 90 % de confiança
 method-observed-margin = o pico observado e mais um quarto: dias de menos ou parecidos demais para uma distribuição
-evidence-text = { $covered } de { $required } dias seguidos lidos por completo, { $active } de { $needed } dias com tráfego
+evidence-text = { $covered } dias seguidos lidos por completo (são precisos { $required }), { $active } dias com tráfego (são precisos { $needed })
 dominated = Com e sem o que se destaca
 dominated-with = Com
 dominated-without = Sem
