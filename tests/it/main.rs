@@ -12,6 +12,7 @@ mod embedded;
 mod failure;
 mod harness;
 mod http;
+mod page;
 mod peaks;
 mod periods;
 mod secrets;
