@@ -57,6 +57,8 @@ pub struct LimitPage {
     chart_text: String,
     limit: Option<String>,
     alert: Option<String>,
+    /// Windows below a minute can't be seen.
+    unseen: bool,
     hours: Vec<Column>,
     weekdays: Vec<Column>,
     bins: Vec<BinRow>,
@@ -161,6 +163,7 @@ impl LimitPage {
             chart_text,
             limit: limit.limit.map(|value| words.number(value)),
             alert: limit.alert_at.map(|value| words.number(value)),
+            unseen: limit.window.ends_with('s'),
             hours: hours(&detail.profile, limit, words),
             weekdays: weekdays(&detail.profile, words),
             bins: distribution::rows(&detail.histogram, limit.limit, words),
@@ -208,7 +211,7 @@ fn advice(limit: &LimitView, advised: &RecommendationView, percent: u32, words: 
     Advice {
         word: action_word(advised.action),
         action: words.action(advised),
-        reason: reason(words.language, limit, percent),
+        reason: printable(&reason(words.language, limit, percent)),
         projection,
         method: advised.method.map(|method| {
             words.text(match method {

@@ -32,6 +32,8 @@ pub(super) struct Summary {
     /// How many limits are judged.
     pub(super) limits: String,
     pub(super) tallies: Vec<Tally>,
+    /// Whether nothing is known of any limit.
+    pub(super) nothing: bool,
     /// The way back to all limits, where only some are shown.
     pub(super) all: Option<String>,
     pub(super) sections: Vec<Section>,
@@ -117,6 +119,7 @@ impl Summary {
             generated: words.time(report.generated_at),
             percent: words.number(report.alert_percent),
             limits: words.language.counted("tally-limits", judged as u64),
+            nothing: judged > 0 && limits().all(|limit| limit.peak.is_none()),
             tallies: Filter::ALL.map(tally).into(),
             all: filter.and(frame).map(|frame| frame.address.filter(None).href()),
             sections: (report.groups.iter())

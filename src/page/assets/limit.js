@@ -78,15 +78,13 @@ const HOUR = 3600;
 const hours = data.peaks.length;
 const times = Array.from({ length: hours }, (_, hour) => data.start + hour * HOUR);
 const numbers = (counts) => counts.map((count) => (count === null ? null : Number(count)));
-const moment = new Intl.DateTimeFormat(data.language === "en" ? "sv" : data.language, {
-  dateStyle: "short",
-  timeStyle: "short",
-  timeZone: data.zone,
-});
-// As in the rest of the page: 11-03 or 03/11.
-const day = new Intl.DateTimeFormat(data.language === "en" ? "sv" : data.language, { month: "2-digit", day: "2-digit", timeZone: data.zone });
+// As in the rest of the page: English dates are 2026-11-03, as in Swedish.
+const dates = data.language === "en" ? "sv" : data.language;
+const moment = new Intl.DateTimeFormat(dates, { dateStyle: "short", timeStyle: "short", timeZone: data.zone });
+const date = new Intl.DateTimeFormat(dates, { dateStyle: "short", timeZone: data.zone });
 const clock = new Intl.DateTimeFormat(data.language, { hour: "2-digit", minute: "2-digit", timeZone: data.zone });
 const at = (format, seconds) => format.format(new Date(seconds * 1000));
+const day = (seconds) => (dates === "sv" ? at(date, seconds).slice(5) : at(date, seconds).slice(0, 5));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // Stripes over hours that are not known, so that they can't be taken for quiet ones.
@@ -194,8 +192,8 @@ function draw() {
   const label = (plot, splits) => splits.map((seconds, place) => {
     const x = plot.valToPos(seconds, "x");
     if (x < 16 || x > plot.width - 16) return "";
-    const isDay = place === 0 || at(day, seconds) !== at(day, splits[place - 1]);
-    return at(isDay ? day : clock, seconds);
+    const isDay = place === 0 || day(seconds) !== day(splits[place - 1]);
+    return isDay ? day(seconds) : at(clock, seconds);
   });
   const invisible = { stroke: "transparent", points: { show: false } };
   const plot = new uPlot(
