@@ -105,6 +105,15 @@ mod tests {
             .collect()
     }
 
+    /// What is put into texts.
+    fn variables(texts: &str) -> BTreeSet<&str> {
+        let after = texts.split('$').skip(1);
+        let end = |text: &str| text.find(|letter: char| !letter.is_ascii_alphanumeric());
+        after
+            .map(|text| &text[..end(text).unwrap_or(text.len())])
+            .collect()
+    }
+
     #[test]
     fn every_text_exists_in_every_language() {
         for [english, portuguese] in [
@@ -118,12 +127,15 @@ mod tests {
             ],
         ] {
             assert_eq!(keys(english), keys(portuguese));
+            assert_eq!(variables(english), variables(portuguese));
+            let put_in: Vec<_> = variables(english)
+                .into_iter()
+                .map(|name| (name, "1".to_owned()))
+                .collect();
             for key in keys(english) {
                 for language in Language::ALL {
-                    assert!(
-                        !language.text(key).starts_with("Unknown localization"),
-                        "{key} in {language:?}"
-                    );
+                    let text = language.text_with(key, &put_in);
+                    assert!(!text.starts_with("Unknown localization"), "{key} in {language:?}");
                 }
             }
         }

@@ -164,7 +164,7 @@ fn marks(from: DateTime<Utc>, hours: usize, words: Words) -> Vec<(Share, String)
     };
     let places: Vec<usize> = if is_short {
         (0..hours)
-            .filter(|place| local(*place).hour() as usize % step == 0)
+            .filter(|place| (local(*place).hour() as usize).is_multiple_of(step))
             .collect()
     } else {
         let starts = (0..hours)
@@ -183,4 +183,72 @@ fn marks(from: DateTime<Utc>, hours: usize, words: Words) -> Vec<(Share, String)
         .into_iter()
         .map(|place| (Share::of(place as u128, hours as u128), label(place)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        language::Language,
+        page::sample::{detail, hour, limit, period, words},
+    };
+
+    #[test]
+    fn what_is_not_known_is_no_quiet_hour() {
+        // Of 48 hours the first is quiet, the second peaks at 11 and may have been 22, the third was read in part; the
+        // others are not known. The scale is a tenth more than 22: 24.2. 11 is 45.45 % of it, 22 is 90.90 %.
+        let mut detail = detail(limit(20, 14, None));
+        detail.hours = vec![
+            hour("2026-03-01T03:00:00Z", Some((0, 0)), 60),
+            hour("2026-03-01T04:00:00Z", Some((11, 22)), 60),
+            hour("2026-03-01T05:00:00Z", None, 7),
+        ];
+        let chart = Chart::new(&detail, period(), words(Language::English));
+        assert_eq!(chart.peaks, "M0 10000V9920h1V10000zM1 10000V5455h1V10000z");
+        assert_eq!(chart.doubt, "M1 5455V910h1V5455z");
+        // From hour 3 of 48 on: 6.25 %, 93.75 % wide. Hour 2 is 4.16 % on and as wide as from there to 6.25 %.
+        let spans = |spans: &[(Share, Share)]| {
+            spans
+                .iter()
+                .map(|(x, width)| format!("{x} {width}"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(spans(&chart.gaps), ["6.25% 93.75%"]);
+        assert_eq!(spans(&chart.parts), ["4.16% 2.09%"]);
+        assert_eq!((chart.hours, chart.unknown, chart.largest), (48, 45, 22));
+        // 20 of 24.2 is 82.64 % up, 14 is 57.85 %.
+        assert_eq!(chart.limit.unwrap().to_string(), "17.36%");
+        assert_eq!(chart.alert.unwrap().to_string(), "42.15%");
+    }
+
+    #[test]
+    fn hours_to_come_are_no_gap() {
+        let mut detail = detail(limit(20, 14, None));
+        detail.limit.partial = true;
+        detail.hours = vec![hour("2026-03-02T03:00:00Z", Some((1, 1)), 60)];
+        let chart = Chart::new(&detail, period(), words(Language::English));
+        // The first day, half of the period, went unread.
+        assert_eq!(chart.gaps.len(), 1);
+        assert_eq!(chart.gaps[0].1.to_string(), "50.00%");
+        assert_eq!(chart.unknown, 24);
+    }
+
+    #[test]
+    fn marks_are_local() {
+        let names = |from: &str, hours| -> Vec<String> {
+            let marks = marks(from.parse().unwrap(), hours, words(Language::Portuguese));
+            marks.into_iter().map(|(_, name)| name).collect()
+        };
+        // 03:00Z is midnight in Sao Paulo.
+        assert_eq!(
+            names("2026-03-01T03:00:00Z", 24),
+            ["00:00", "06:00", "12:00", "18:00"]
+        );
+        assert_eq!(
+            names("2026-03-01T03:00:00Z", 96),
+            ["01/03", "02/03", "03/03", "04/03"]
+        );
+        // 30 days in steps of four.
+        assert_eq!(names("2026-03-01T03:00:00Z", 720).len(), 8);
+    }
 }

@@ -1,6 +1,6 @@
 //! What there is to know of a limit, line by line.
 
-use super::{Words, row::allowed};
+use super::Words;
 use crate::{
     calibration::{Direction, Trend},
     report::{LimitView, SourceNames, printable},
@@ -27,7 +27,7 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
         fact("source", sources(&limit.source), None),
         fact(
             "window",
-            allowed(limit, &words),
+            words.window(&limit.window),
             Some(words.text(window_note(&limit.window))),
         ),
     ];
@@ -51,7 +51,7 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
     if let Some(alert) = limit.alert_at {
         let note = limit
             .limit
-            .map(|_| words.with("alert-note", [("percent", words.number(percent))]));
+            .map(|_| words.with("alert-note", &[("percent", words.number(percent))]));
         facts.push(fact("alert", words.number(alert), note));
     }
     facts.push(fact("total", words.number(limit.total), None));
@@ -73,7 +73,7 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
             ("p99", words.number(percentiles.p99)),
             ("p999", words.number(percentiles.p999)),
         ];
-        fact("percentiles", words.with("percentiles-text", put_in), None)
+        fact("percentiles", words.with("percentiles-text", &put_in), None)
     }));
     facts.extend(
         limit
@@ -95,7 +95,7 @@ fn counted(limit: &LimitView, words: Words) -> String {
     } else {
         "scope-each"
     };
-    words.with(key, [("scope", printable(&limit.scope))])
+    words.with(key, &[("scope", printable(&limit.scope))])
 }
 
 fn sources(names: &SourceNames) -> String {
@@ -119,5 +119,5 @@ fn going(trend: Trend, words: Words) -> String {
         Direction::Falling => "trend-falling",
         Direction::Steady => "trend-steady",
     };
-    words.with(key, [("change", words.language.decimal(trend.per_week.abs()))])
+    words.with(key, &[("change", words.language.decimal(trend.per_week.abs()))])
 }

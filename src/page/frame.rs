@@ -34,7 +34,7 @@ impl Frame {
         self.words.text(key)
     }
 
-    pub(super) fn asset(&self, name: &str) -> &'static str {
+    pub(super) fn asset(name: &str) -> &'static str {
         assets::href(name)
     }
 
@@ -74,9 +74,10 @@ impl Frame {
         Language::ALL.map(|language| (language, choice(language))).into()
     }
 
-    /// The day of a chosen instant, for the form.
-    pub(super) fn day_of(&self, chosen: Option<&str>) -> String {
-        chosen.map_or_else(String::new, |text| text.chars().take(10).collect())
+    /// The chosen days, for the form.
+    pub(super) fn chosen_days(&self) -> [String; 2] {
+        [&self.address.from, &self.address.to]
+            .map(|chosen| chosen.iter().flat_map(|text| text.chars().take(10)).collect())
     }
 
     /// What a form keeps of the address besides its own fields.

@@ -57,6 +57,8 @@ pub struct LimitPage {
     chart_text: String,
     limit: Option<String>,
     alert: Option<String>,
+    /// Windows below a minute can't be seen.
+    unseen: bool,
     hours: Vec<Column>,
     weekdays: Vec<Column>,
     bins: Vec<BinRow>,
@@ -116,7 +118,7 @@ impl LimitPage {
         let chart = Chart::new(detail, period, words);
         let chart_text = words.with(
             "chart-text",
-            [
+            &[
                 ("from", words.time(period.0).shown),
                 ("to", words.time(period.1).shown),
                 ("largest", words.number(chart.largest)),
@@ -125,19 +127,19 @@ impl LimitPage {
         );
         let peak_shown = peak.map_or_else(
             || words.text("peak-unknown"),
-            |peak| peak_text(peak, limit.censored, &words),
+            |peak| peak_text(peak, limit.censored, words),
         );
         Self {
             id: printable(&limit.id),
             group: group_name(&detail.group.0, &detail.group.1, words),
             from: words.time(period.0),
             to: words.time(period.1),
-            allowed: allowed(limit, &words),
+            allowed: allowed(limit, words),
             pill: Pill(limit.status),
             bar: Bar::new(limit),
             bar_text: words.with(
                 "bar-text",
-                [
+                &[
                     ("peak", peak_shown.clone()),
                     ("limit", words.number_or_dash(limit.limit)),
                     ("alert", words.number_or_dash(limit.alert_at)),
@@ -146,7 +148,7 @@ impl LimitPage {
             peak: peak_shown,
             peak_at: peak.and_then(|peak| peak.at).map(|at| words.time(at)),
             identity: peak.and_then(|peak| peak.identity.as_deref()).map(printable),
-            used: used(limit, &words),
+            used: used(limit, words),
             advice: limit
                 .recommendation
                 .as_ref()
@@ -161,6 +163,7 @@ impl LimitPage {
             chart_text,
             limit: limit.limit.map(|value| words.number(value)),
             alert: limit.alert_at.map(|value| words.number(value)),
+            unseen: limit.window.ends_with('s'),
             hours: hours(&detail.profile, limit, words),
             weekdays: weekdays(&detail.profile, words),
             bins: distribution::rows(&detail.histogram, limit.limit, words),
@@ -195,20 +198,20 @@ fn advice(limit: &LimitView, advised: &RecommendationView, percent: u32, words: 
                 ("low", decimal(low)),
                 ("high", decimal(high)),
             ];
-            words.with("projection-text", put_in)
+            words.with("projection-text", &put_in)
         });
     let sizing = |sizing: &SizingView| {
         let put_in = [
             ("limit", words.number(sizing.limit)),
             ("peak", decimal(sizing.projected_peak)),
         ];
-        words.with("dominated-sizing", put_in)
+        words.with("dominated-sizing", &put_in)
     };
     let dominated = advised.dominated.as_ref();
     Advice {
         word: action_word(advised.action),
         action: words.action(advised),
-        reason: reason(words.language, limit, percent),
+        reason: printable(&reason(words.language, limit, percent)),
         projection,
         method: advised.method.map(|method| {
             words.text(match method {
@@ -218,7 +221,7 @@ fn advice(limit: &LimitView, advised: &RecommendationView, percent: u32, words: 
         }),
         evidence: words.with(
             "evidence-text",
-            [
+            &[
                 ("covered", words.number(readiness.covered_days)),
                 ("required", words.number(readiness.required_days)),
                 ("active", words.number(readiness.active_days)),

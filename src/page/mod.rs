@@ -23,6 +23,8 @@ mod row;
 #[cfg(test)]
 mod sample;
 mod sign_in;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use address::Address;

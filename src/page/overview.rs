@@ -32,6 +32,8 @@ pub(super) struct Summary {
     /// How many limits are judged.
     pub(super) limits: String,
     pub(super) tallies: Vec<Tally>,
+    /// Whether nothing is known of any limit.
+    pub(super) nothing: bool,
     /// The way back to all limits, where only some are shown.
     pub(super) all: Option<String>,
     pub(super) sections: Vec<Section>,
@@ -44,6 +46,7 @@ pub(super) struct Summary {
 pub(super) struct Tally {
     pub(super) word: &'static str,
     pub(super) text: String,
+    pub(super) meaning: String,
     pub(super) count: usize,
     pub(super) href: Option<String>,
     pub(super) chosen: bool,
@@ -100,6 +103,7 @@ impl Summary {
                 text: words
                     .language
                     .counted(&format!("tally-{}", own.word()), count as u64),
+                meaning: words.text(&format!("tally-{}-meaning", own.word())),
                 count,
                 href: frame.map(|frame| frame.address.filter(target).href()),
                 chosen,
@@ -115,6 +119,7 @@ impl Summary {
             generated: words.time(report.generated_at),
             percent: words.number(report.alert_percent),
             limits: words.language.counted("tally-limits", judged as u64),
+            nothing: judged > 0 && limits().all(|limit| limit.peak.is_none()),
             tallies: Filter::ALL.map(tally).into(),
             all: filter.and(frame).map(|frame| frame.address.filter(None).href()),
             sections: (report.groups.iter())
@@ -144,7 +149,7 @@ fn section(group: &GroupView, words: Words, filter: Option<Filter>, frame: Optio
         id: group.id.clone(),
         name: group_name(&group.id, &group.name, words),
         rows: shown
-            .map(|limit| Row::new(limit, &group.id, &words, frame.map(|frame| &frame.address)))
+            .map(|limit| Row::new(limit, &group.id, words, frame.map(|frame| &frame.address)))
             .collect(),
     }
 }
@@ -177,7 +182,7 @@ fn source(coverage: &CoverageView, words: Words) -> Source {
             .unwrap_or_else(|| "–".to_owned()),
         minutes: words.with(
             "coverage-minutes",
-            [
+            &[
                 ("covered", words.number(covered)),
                 ("minutes", words.number(minutes)),
             ],

@@ -43,7 +43,7 @@ fn columns(spans: &[Option<Span>], words: Words, name: impl Fn(usize) -> (String
         let (name, marked) = name(place);
         let Some(span) = span else {
             return Column {
-                text: words.with("profile-column-unknown", [("name", name.clone())]),
+                text: words.with("profile-column-unknown", &[("name", name.clone())]),
                 name,
                 marked,
                 largest: None,
@@ -57,7 +57,7 @@ fn columns(spans: &[Option<Span>], words: Words, name: impl Fn(usize) -> (String
         Column {
             text: words.with(
                 "profile-column",
-                [
+                &[
                     ("name", name.clone()),
                     ("largest", largest.clone()),
                     ("typical", typical.clone()),

@@ -6,7 +6,7 @@ use super::{
     words::action_word,
 };
 use crate::{
-    calibration::{Readiness, Status},
+    calibration::{ACTIVE_DAYS, Readiness, Status},
     catalog::{Mode, UNLIMITED},
     report::{LimitView, PeakView, printable},
 };
@@ -87,22 +87,29 @@ impl Pill {
 }
 
 impl Progress {
-    fn new(readiness: &Readiness, words: &Words) -> Self {
-        let count = |number: u32| words.number(number);
+    /// What is missing most: days in a row first, then days with traffic.
+    fn new(readiness: &Readiness, words: Words) -> Self {
         let [covered, required] = [readiness.covered_days, readiness.required_days];
+        let (key, part, whole) = if covered < required {
+            ("evidence-days", covered, required)
+        } else if readiness.ready {
+            ("evidence-enough", covered, covered)
+        } else {
+            ("evidence-traffic", readiness.active_days, ACTIVE_DAYS)
+        };
         Self {
             text: words.with(
-                "evidence-days",
-                [("covered", count(covered)), ("required", count(required))],
+                key,
+                &[("part", words.number(part)), ("whole", words.number(whole))],
             ),
-            share: Share::of(covered.into(), required.into()),
+            share: Share::of(part.into(), whole.into()),
             ready: readiness.ready,
         }
     }
 }
 
 impl Row {
-    pub(super) fn new(limit: &LimitView, group: &str, words: &Words, address: Option<&Address>) -> Self {
+    pub(super) fn new(limit: &LimitView, group: &str, words: Words, address: Option<&Address>) -> Self {
         let used = used(limit, words);
         let peak = limit
             .peak
@@ -122,7 +129,7 @@ impl Row {
             bar: Bar::new(limit),
             bar_text: words.with(
                 "bar-text",
-                [
+                &[
                     ("peak", peak.clone()),
                     ("limit", words.number_or_dash(limit.limit)),
                     ("alert", words.number_or_dash(limit.alert_at)),
@@ -141,22 +148,22 @@ impl Row {
 }
 
 /// The used share of the limit. Of bounds, the upper one is an estimate too many.
-pub(super) fn used(limit: &LimitView, words: &Words) -> Option<String> {
+pub(super) fn used(limit: &LimitView, words: Words) -> Option<String> {
     let value = limit.peak.as_ref()?.value?;
     words.language.percent(value, limit.limit?)
 }
 
 /// What is allowed: 20 per 1 h.
-pub(super) fn allowed(limit: &LimitView, words: &Words) -> String {
+pub(super) fn allowed(limit: &LimitView, words: Words) -> String {
     let window = words.window(&limit.window);
     match limit.limit {
-        Some(value) => words.with("allowed", [("limit", words.number(value)), ("window", window)]),
-        None => words.with("allowed-none", [("window", window)]),
+        Some(value) => words.with("allowed", &[("limit", words.number(value)), ("window", window)]),
+        None => words.with("allowed-none", &[("window", window)]),
     }
 }
 
 /// Whose requests, and whether they are refused.
-fn what(limit: &LimitView, words: &Words) -> String {
+fn what(limit: &LimitView, words: Words) -> String {
     let scope = printable(&limit.scope);
     let whose = words.with(
         if limit.shared {
@@ -164,23 +171,23 @@ fn what(limit: &LimitView, words: &Words) -> String {
         } else {
             "scope-each"
         },
-        [("scope", scope)],
+        &[("scope", scope)],
     );
     format!("{whose} · {}", words.text(&format!("mode-{}", limit.mode)))
 }
 
 /// A peak with the bounds that differ from it.
-pub(super) fn peak_text(peak: &PeakView, censored: bool, words: &Words) -> String {
+pub(super) fn peak_text(peak: &PeakView, censored: bool, words: Words) -> String {
     let upper = words.number(peak.upper);
     match peak.value {
         None if peak.lower == peak.upper => words.number(peak.upper),
         None => words.with(
             "peak-between",
-            [("lower", words.number(peak.lower)), ("upper", upper)],
+            &[("lower", words.number(peak.lower)), ("upper", upper)],
         ),
-        Some(value) if censored => words.with("peak-at-least", [("peak", words.number(value))]),
+        Some(value) if censored => words.with("peak-at-least", &[("peak", words.number(value))]),
         Some(value) if peak.upper > value => {
-            words.with("peak-up-to", [("peak", words.number(value)), ("upper", upper)])
+            words.with("peak-up-to", &[("peak", words.number(value)), ("upper", upper)])
         }
         Some(value) => words.number(value),
     }

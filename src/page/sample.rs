@@ -1,9 +1,13 @@
-//! A limit for tests.
+//! Limits, reports and frames for tests.
 
+use chrono::{DateTime, Utc};
+
+use super::{Address, Frame, Words};
 use crate::{
     calibration::{Readiness, Status},
     catalog::Mode,
-    report::{LimitView, PeakView, SourceNames},
+    language::Language,
+    report::{Detail, GroupView, HourView, LimitView, PeakView, Profile, Report, SourceNames},
     time::Algorithm,
 };
 
@@ -45,4 +49,87 @@ pub(super) fn limit(limit: u64, alert_at: u64, peak: Option<(Option<u64>, u64, u
         by_hour: None,
         limits_by_hour: None,
     }
+}
+
+/// A report of one group with these limits.
+pub(super) fn report(limits: Vec<LimitView>) -> Report {
+    Report {
+        environment: "prod".to_owned(),
+        from: at("2026-03-01T03:00:00Z"),
+        to: at("2026-03-03T03:00:00Z"),
+        timezone: "America/Sao_Paulo".to_owned(),
+        alert_percent: 70,
+        generated_at: at("2026-03-03T12:00:00Z"),
+        coverage: Vec::new(),
+        ignored: Vec::new(),
+        groups: vec![GroupView {
+            id: "A".to_owned(),
+            name: "Critical".to_owned(),
+            limits,
+        }],
+    }
+}
+
+/// A limit of whose hours nothing is known.
+pub(super) fn detail(limit: LimitView) -> Detail {
+    Detail {
+        limit,
+        group: ("A".to_owned(), "Critical".to_owned()),
+        days: Vec::new(),
+        hours: Vec::new(),
+        profile: Profile {
+            by_hour: [None; 24],
+            by_weekday: [None; 7],
+        },
+        histogram: Vec::new(),
+    }
+}
+
+/// Two local days of Sao Paulo.
+pub(super) fn period() -> (DateTime<Utc>, DateTime<Utc>) {
+    (at("2026-03-01T03:00:00Z"), at("2026-03-03T03:00:00Z"))
+}
+
+/// An hour with a peak of (value, upper) and its covered minutes.
+pub(super) fn hour(start: &str, peak: Option<(u64, u64)>, covered_minutes: u32) -> HourView {
+    HourView {
+        hour: at(start),
+        peak: peak.map(|(value, upper)| PeakView {
+            value: Some(value),
+            lower: value,
+            upper,
+            at: None,
+            identity: None,
+        }),
+        total: 0,
+        identities: 0,
+        covered_minutes,
+        partial: false,
+        ignored: false,
+    }
+}
+
+pub(super) fn words(language: Language) -> Words {
+    Words {
+        language,
+        zone: chrono_tz::America::Sao_Paulo,
+    }
+}
+
+/// A frame around a page of production.
+pub(super) fn frame(language: Language) -> Frame {
+    Frame {
+        words: words(language),
+        address: Address {
+            environment: "prod".to_owned(),
+            ..Address::default()
+        },
+        environments: vec!["prod".to_owned(), "staging".to_owned()],
+        most_days: 90,
+        signed_in: true,
+    }
+}
+
+pub(super) fn at(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
 }

@@ -22,50 +22,50 @@ pub(super) struct Time {
 }
 
 impl Words {
-    pub(super) fn text(&self, key: &str) -> String {
+    pub(super) fn text(self, key: &str) -> String {
         self.language.text(key)
     }
 
-    pub(super) fn with<const N: usize>(&self, key: &str, put_in: [(&'static str, String); N]) -> String {
-        self.language.text_with(key, &put_in)
+    pub(super) fn with<const N: usize>(self, key: &str, put_in: &[(&'static str, String); N]) -> String {
+        self.language.text_with(key, put_in)
     }
 
-    pub(super) fn number(&self, number: impl Into<u128>) -> String {
+    pub(super) fn number(self, number: impl Into<u128>) -> String {
         self.language.integer(number.into())
     }
 
     /// A number that may be missing.
-    pub(super) fn number_or_dash(&self, number: Option<u64>) -> String {
+    pub(super) fn number_or_dash(self, number: Option<u64>) -> String {
         number.map_or_else(|| "–".to_owned(), |number| self.number(number))
     }
 
-    pub(super) fn time(&self, instant: DateTime<Utc>) -> Time {
+    pub(super) fn time(self, instant: DateTime<Utc>) -> Time {
         Time {
             shown: self.language.minute(instant, self.zone),
             machine: instant.to_rfc3339_opts(SecondsFormat::Secs, true),
         }
     }
 
-    pub(super) fn day(&self, day: Day) -> String {
+    pub(super) fn day(self, day: Day) -> String {
         self.language.day(day)
     }
 
-    /// A window as it is said: 15 min, 1 h, day.
-    pub(super) fn window(&self, window: &str) -> String {
+    /// A window as it is said: 15 min, 1 h, 1 day.
+    pub(super) fn window(self, window: &str) -> String {
         let (number, key) = match window.char_indices().last() {
             Some((at, 's')) => (&window[..at], "window-seconds"),
             Some((at, 'm')) => (&window[..at], "window-minutes"),
             Some((at, 'h')) => (&window[..at], "window-hours"),
             _ => return self.text("window-day"),
         };
-        self.with(key, [("number", number.to_owned())])
+        self.with(key, &[("number", number.to_owned())])
     }
 
     /// What to do, with the value where there is one to be set.
-    pub(super) fn action(&self, recommendation: &RecommendationView) -> String {
+    pub(super) fn action(self, recommendation: &RecommendationView) -> String {
         match (recommendation.action, recommendation.limit) {
-            (Action::Raise, Some(value)) => self.with("action-raise-to", [("value", self.number(value))]),
-            (Action::Lower, Some(value)) => self.with("action-lower-to", [("value", self.number(value))]),
+            (Action::Raise, Some(value)) => self.with("action-raise-to", &[("value", self.number(value))]),
+            (Action::Lower, Some(value)) => self.with("action-lower-to", &[("value", self.number(value))]),
             (action, _) => self.text(&format!("action-{}", action_word(action))),
         }
     }
@@ -92,9 +92,9 @@ mod tests {
             zone: chrono_tz::UTC,
         };
         let english = words(Language::English);
-        for (window, said) in [("5s", "5 s"), ("15m", "15 min"), ("24h", "24 h"), ("1d", "day")] {
+        for (window, said) in [("5s", "5 s"), ("15m", "15 min"), ("24h", "24 h"), ("1d", "1 day")] {
             assert_eq!(english.window(window).replace('\u{a0}', " "), said);
         }
-        assert_eq!(words(Language::Portuguese).window("1d"), "dia");
+        assert_eq!(words(Language::Portuguese).window("1d"), "1 dia");
     }
 }

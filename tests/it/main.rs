@@ -14,6 +14,7 @@ mod failure;
 mod formats;
 mod harness;
 mod http;
+mod page;
 mod peaks;
 mod periods;
 mod secrets;
