@@ -12,14 +12,19 @@ mod kept;
 mod limits;
 mod metrics;
 mod openapi;
+mod pages;
 mod problem;
 mod pulse;
 mod query;
 mod runs;
+mod session;
 
 use std::sync::Arc;
 
-use axum::{Json, Router, middleware, routing::get};
+use axum::{
+    Json, Router, middleware,
+    routing::{get, post},
+};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{kept::Kept, problem::Problem, pulse::Pulses};
@@ -58,9 +63,9 @@ async fn livez() -> &'static str {
 }
 
 /// All routes. Where a token is set, whatever shows data wants it; `/livez`, `/health` and `/openapi.json` answer
-/// anybody. Every route is described in `/openapi.json`, as it is added with its description.
+/// anybody. Routes for machines are added with their descriptions, which `/openapi.json` shows.
 pub fn router(site: Site) -> Router {
-    let (guarded, guarded_routes) = OpenApiRouter::new()
+    let (api, api_routes) = OpenApiRouter::new()
         .routes(routes!(calibration::calibration))
         .routes(routes!(limits::limits))
         .routes(routes!(limits::hours))
@@ -68,14 +73,20 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(runs::runs))
         .routes(routes!(metrics::metrics))
         .split_for_parts();
-    let guarded = guarded.route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));
+    let guarded = api
+        .route("/", get(pages::overview))
+        .route("/limits/{id}", get(pages::limit))
+        .route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));
     let (open, open_routes) = OpenApiRouter::with_openapi(openapi::begin())
         .routes(routes!(livez))
         .routes(routes!(health::health))
         .split_for_parts();
-    let described = open_routes.merge_from(openapi::guarded(guarded_routes));
+    let described = open_routes.merge_from(openapi::guarded(api_routes));
     let described = Arc::new(openapi::finished(described));
     open.merge(guarded)
+        .route("/sign-in", post(session::sign_in))
+        .route("/sign-out", post(session::sign_out))
+        .route("/assets/{name}", get(pages::asset))
         .route(
             "/openapi.json",
             get(move || async move { Json(Arc::clone(&described)) }),
