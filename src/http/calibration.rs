@@ -64,7 +64,15 @@ pub(super) async fn calibration(
     let group = group(catalog, &query)?;
     let period = asked::period(&site, &query)?;
     let format = Format::wanted(&query, &headers)?;
-    let what = ("calibration", &environment, &group, period, format, language);
+    let is_page = format == Format::Html;
+    let what = (
+        "calibration",
+        &environment,
+        &group,
+        period,
+        format,
+        is_page.then_some(language),
+    );
     let question = Question {
         what: format!("{what:?}"),
         environment: &environment.clone(),
@@ -82,12 +90,12 @@ pub(super) async fn calibration(
         })
     };
     let mut response = kept::answer(&site, &headers, question, make).await?;
-    let own = response.headers_mut();
-    own.insert(
-        header::VARY,
-        HeaderValue::from_static("Accept, Accept-Language, Cookie"),
-    );
-    if format == Format::Html {
+    if is_page {
+        let own = response.headers_mut();
+        own.insert(
+            header::VARY,
+            HeaderValue::from_static("Accept, Accept-Language, Cookie"),
+        );
         let policy = format!(
             "default-src 'none'; style-src '{}'; base-uri 'none'; frame-ancestors 'none'",
             page::style_hash()

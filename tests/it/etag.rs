@@ -13,6 +13,7 @@ async fn bench() -> Bench {
     let staging = "[[environment]]\nname = \"staging\"\nprefix = \"PREFIX-stg:\"\n[scope.tenant]";
     let bench = Bench::new(&catalog.replace("[scope.tenant]", staging)).await;
     count(&bench, "", "1205", "2").await;
+    // The first minutes can no longer be covered.
     drain(&bench, NOW).await.exited(3);
     bench
 }
@@ -24,7 +25,7 @@ async fn count(bench: &Bench, environment: &str, minute: &str, count: &str) {
 
 async fn drain_one(bench: &Bench, environment: &str) {
     let arguments = ["drain", "--env", environment];
-    bench.folga(&arguments).at(NOW).run().await.exited(3);
+    bench.folga(&arguments).at(NOW).run().await.succeeded();
 }
 
 /// Tag and body of an answer.

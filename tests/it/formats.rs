@@ -137,7 +137,7 @@ async fn no_identity_is_a_formula_or_breaks_a_table() {
     );
     assert!(
         table[3]
-            .starts_with("| l1 | 30 / 1m | observe | 7 (≥4) | 23.3 % | ok | ~0 in ~0 | 0/28 | wait 0/28 |")
+            .starts_with("| l1 | 30 / 1m | observe | 7 (≥4) | 23.3 % | ok | ≈0 in ≈0 | 0/28 | wait 0/28 |")
     );
 
     let ran = bench.folga(&arguments("table")).at(TO).run().await.succeeded();
