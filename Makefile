@@ -2,7 +2,7 @@
 export SQLX_OFFLINE ?= true
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench notebooks lint sqlx
+.PHONY: help demo test fuzz-api bench notebooks lint sqlx
 
 help: ## list the targets
 	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,10 @@ test: ## run all tests on private servers
 	target/browser-python/bin/pip install --quiet --requirement tests/browser/requirements.txt
 	FOLGA_BINARY="$${CARGO_TARGET_DIR:-target}/debug/folga" \
 		target/browser-python/bin/pytest --quiet -p no:cacheprovider tests/browser
+
+fuzz-api: ## send invented requests to the API of a demo and check what is answered, for two minutes
+	scripts/setup cc redis-server postgres python3-venv
+	scripts/fuzz-api
 
 bench: ## measure what a large drain and a report cost, as ratios of simpler programs
 	scripts/setup cc redis-server postgres python3-venv

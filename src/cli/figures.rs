@@ -8,6 +8,8 @@ use crate::{
     app::App,
     catalog::{Catalog, Limit, UNLIMITED},
     clock::Clock,
+    language::Language,
+    page,
     report::{self, Period, PeriodChoice, Report},
     store::in_words,
     worker,
@@ -72,6 +74,8 @@ enum ReportFormat {
     Csv,
     /// Markdown for a pull request.
     Md,
+    /// A page that stands alone.
+    Html,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -110,6 +114,7 @@ pub(super) async fn report(args: &ReportArgs, catalog: Catalog, clock: Clock) ->
         ReportFormat::Json => serde_json::to_string_pretty(&report)?,
         ReportFormat::Csv => report::csv(&report),
         ReportFormat::Md => report::markdown(&report, zone),
+        ReportFormat::Html => page::document(&report, zone, Language::default()),
     })
 }
 

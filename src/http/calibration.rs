@@ -2,7 +2,7 @@
 
 use axum::{
     extract::{RawQuery, State},
-    http::HeaderMap,
+    http::{HeaderMap, HeaderValue, header},
     response::Response,
 };
 
@@ -12,11 +12,14 @@ use super::{
     format::Format,
     kept::{self, Question},
     openapi::{PROBLEM, ProblemView},
+    pages,
     problem::Problem,
     query::Query,
 };
 use crate::{
     catalog::{Catalog, UNLIMITED},
+    language::Language,
+    page,
     report::{Report, csv, markdown},
     worker::{Folga, report},
 };
@@ -31,6 +34,7 @@ use crate::{
         ("env" = String, Query, description = "The environment"),
         ("group" = Option<String>, Query, description = "One group of limits; `unlimited` are endpoints without a limit"),
         ("format" = inline(Option<Format>), Query, description = "The form of the report"),
+        ("lang" = Option<String>, Query, description = "The language of HTML: en or pt-BR"),
         PeriodParams,
     ),
     responses(
@@ -38,6 +42,7 @@ use crate::{
             (Report = "application/json"),
             (String = "text/csv"),
             (String = "text/markdown"),
+            (String = "text/html"),
         ), headers(("ETag" = String, description = "Stands for exactly these bytes"))),
         (status = 304, description = "The client has this answer already (If-None-Match)"),
         (status = 400, description = "A parameter is wrong: the detail names the remedy", body = ProblemView, content_type = PROBLEM),
@@ -50,15 +55,26 @@ pub(super) async fn calibration(
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
-    let known = [&["env", "group", "format"], &PERIOD[..]].concat();
+    let (language, _) = pages::language(&headers, query.as_deref());
+    let known = [&["env", "group", "format", "lang"], &PERIOD[..]].concat();
     let query = Query::read(query.as_deref(), &known)?;
+    check_language(&query)?;
     let catalog = &site.folga.catalog;
     let environment = asked::environment(catalog, &query)?;
     let group = group(catalog, &query)?;
     let period = asked::period(&site, &query)?;
     let format = Format::wanted(&query, &headers)?;
+    let is_page = format == Format::Html;
+    let what = (
+        "calibration",
+        &environment,
+        &group,
+        period,
+        format,
+        is_page.then_some(language),
+    );
     let question = Question {
-        what: format!("{:?}", ("calibration", &environment, &group, period, format)),
+        what: format!("{what:?}"),
         environment: &environment.clone(),
         period,
         content_type: format.content_type(),
@@ -70,9 +86,36 @@ pub(super) async fn calibration(
             Format::Json => serde_json::to_string(&report)?,
             Format::Csv => csv(&report),
             Format::Markdown => markdown(&report, zone),
+            Format::Html => page::document(&report, zone, language),
         })
     };
-    kept::answer(&site, &headers, question, make).await
+    let mut response = kept::answer(&site, &headers, question, make).await?;
+    if is_page {
+        let own = response.headers_mut();
+        own.insert(
+            header::VARY,
+            HeaderValue::from_static("Accept, Accept-Language, Cookie"),
+        );
+        let policy = format!(
+            "default-src 'none'; style-src '{}'; base-uri 'none'; frame-ancestors 'none'",
+            page::style_hash()
+        );
+        let policy = HeaderValue::from_str(&policy).map_err(|_| Problem::Internal)?;
+        own.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    Ok(response)
+}
+
+fn check_language(query: &Query<'_>) -> Result<(), Problem> {
+    match query.get("lang") {
+        Some(tag) if Language::of_tag(tag).is_none() => {
+            let known = Language::ALL.map(Language::tag).join(", ");
+            Err(Problem::BadRequest(format!(
+                "there is no language {tag:?}: give one of {known}"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn group(catalog: &Catalog, query: &Query<'_>) -> Result<Option<String>, Problem> {

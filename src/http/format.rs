@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header};
 use headers_accept::Accept;
 use mediatype::{
     MediaType,
-    names::{APPLICATION, CSV, JSON, MARKDOWN, TEXT},
+    names::{APPLICATION, CSV, HTML, JSON, MARKDOWN, TEXT},
 };
 
 use super::{problem::Problem, query::Query};
@@ -19,11 +19,12 @@ pub(super) enum Format {
     Csv,
     #[schema(rename = "md")]
     Markdown,
+    Html,
 }
 
 impl Format {
     /// What is served first comes first.
-    const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Markdown];
+    const ALL: [Self; 4] = [Self::Json, Self::Csv, Self::Markdown, Self::Html];
 
     /// What `format` names, else what `Accept` prefers.
     pub(super) fn wanted(query: &Query<'_>, headers: &HeaderMap) -> Result<Self, Problem> {
@@ -60,6 +61,7 @@ impl Format {
             Self::Json => "json",
             Self::Csv => "csv",
             Self::Markdown => "md",
+            Self::Html => "html",
         }
     }
 
@@ -68,6 +70,7 @@ impl Format {
             Self::Json => MediaType::new(APPLICATION, JSON),
             Self::Csv => MediaType::new(TEXT, CSV),
             Self::Markdown => MediaType::new(TEXT, MARKDOWN),
+            Self::Html => MediaType::new(TEXT, HTML),
         }
     }
 
@@ -77,6 +80,7 @@ impl Format {
             Self::Json => "application/json",
             Self::Csv => "text/csv; charset=utf-8; header=present",
             Self::Markdown => "text/markdown; charset=utf-8",
+            Self::Html => "text/html; charset=utf-8",
         }
     }
 }
@@ -105,6 +109,11 @@ mod tests {
             (&["text/csv;q=0, */*;q=0.1"], Format::Json),
             (&["application/json;q=0, text/*"], Format::Csv),
             (&["TEXT/CSV"], Format::Csv),
+            // A browser's own.
+            (
+                &["text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"],
+                Format::Html,
+            ),
             (&["no media type"], Format::Json),
         ] {
             assert_eq!(wanted("", accept), Ok(format), "{accept:?}");
@@ -124,7 +133,7 @@ mod tests {
         assert_eq!(
             wanted("format=pdf", &[]),
             Err(Problem::BadRequest(
-                "there is no format \"pdf\": give one of json, csv, md".to_owned()
+                "there is no format \"pdf\": give one of json, csv, md, html".to_owned()
             ))
         );
     }

@@ -65,9 +65,9 @@ async fn livez() -> &'static str {
 }
 
 /// All routes. Where a token is set, whatever shows data wants it; `/livez`, `/health` and `/openapi.json` answer
-/// anybody. Every route is described in `/openapi.json`, as it is added with its description.
+/// anybody. Routes for machines are added with their descriptions, which `/openapi.json` shows.
 pub fn router(site: Site) -> Router {
-    let (guarded, guarded_routes) = OpenApiRouter::new()
+    let (api, api_routes) = OpenApiRouter::new()
         .routes(routes!(calibration::calibration))
         .routes(routes!(limits::limits))
         .routes(routes!(limits::hours))
@@ -75,7 +75,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(runs::runs))
         .routes(routes!(metrics::metrics))
         .split_for_parts();
-    let guarded = guarded
+    let guarded = api
         .route("/", get(pages::overview))
         .route("/limits/{id}", get(pages::limit))
         .route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));
@@ -83,7 +83,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(livez))
         .routes(routes!(health::health))
         .split_for_parts();
-    let described = open_routes.merge_from(openapi::guarded(guarded_routes));
+    let described = open_routes.merge_from(openapi::guarded(api_routes));
     let described = Arc::new(openapi::finished(described));
     open.merge(guarded)
         .route("/assets/{name}", get(pages::asset))

@@ -10,6 +10,8 @@ use utoipa::{
     },
 };
 
+use super::session;
+
 /// The content type of [`ProblemView`].
 pub(super) const PROBLEM: &str = "application/problem+json";
 
@@ -68,7 +70,7 @@ pub(super) fn guarded(mut document: OpenApi) -> OpenApi {
     let components = document.components.get_or_insert_default();
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
-    let cookie = ApiKey::Cookie(ApiKeyValue::new("folga"));
+    let cookie = ApiKey::Cookie(ApiKeyValue::new(session::COOKIE));
     components.add_security_scheme("cookie", SecurityScheme::ApiKey(cookie));
     document
 }

@@ -335,7 +335,7 @@ fn frame(
 }
 
 /// The language of a page, and whether it was chosen in its address.
-fn language(headers: &HeaderMap, query: Option<&str>) -> (Language, Option<Language>) {
+pub(super) fn language(headers: &HeaderMap, query: Option<&str>) -> (Language, Option<Language>) {
     let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let chosen = pairs
         .find(|(name, _)| name == "lang")

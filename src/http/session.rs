@@ -20,7 +20,7 @@ use url::form_urlencoded;
 use super::{Site, guard::is_token, pages};
 use crate::catalog::Secret;
 
-const COOKIE: &str = "folga-session";
+pub(super) const COOKIE: &str = "folga-session";
 /// The longest form that is read.
 pub(super) const LONGEST: usize = 8192;
 /// A month of reviews without signing in again.

@@ -80,7 +80,7 @@ fn group_part(group: &GroupView) -> String {
 fn row(limit: &LimitView) -> String {
     let none = || "–".to_owned();
     let would_block = limit.would_block.map_or_else(none, |refused| {
-        let about = if refused.exact { "" } else { "~" };
+        let about = if refused.exact { "" } else { "≈" };
         format!(
             "{about}{} in {about}{}",
             refused.requests, refused.identity_windows

@@ -205,3 +205,73 @@ async fn what_is_asked_wrongly_is_a_problem_that_names_the_remedy() {
         assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
     }
 }
+
+#[tokio::test]
+async fn every_route_and_what_it_answers_is_described() {
+    let bench = three_hours().await;
+    let serving = serve(&bench).await;
+    let document = serving.get("/openapi.json").await.json();
+    assert_eq!(document["openapi"], "3.1.0");
+    let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
+    assert_eq!(
+        paths,
+        [
+            "/health",
+            "/livez",
+            "/metrics",
+            "/v1/calibration",
+            "/v1/limits",
+            "/v1/limits/{id}/hours",
+            "/v1/limits/{id}/whatif",
+            "/v1/runs"
+        ]
+    );
+    for (path, query, statuses) in [
+        ("/livez", "", vec!["200"]),
+        ("/health", "", vec!["200", "503"]),
+        ("/metrics", "", vec!["200", "401", "500", "503"]),
+        ("/v1/runs", "", vec!["200", "400", "401", "500", "503"]),
+        (
+            "/v1/calibration",
+            "?env=prod",
+            vec!["200", "304", "400", "401", "404", "406", "500", "503"],
+        ),
+        (
+            "/v1/limits",
+            "?env=prod",
+            vec!["200", "304", "400", "401", "404", "500", "503"],
+        ),
+        (
+            "/v1/limits/{id}/hours",
+            "?env=prod",
+            vec!["200", "304", "400", "401", "404", "500", "503"],
+        ),
+        (
+            "/v1/limits/{id}/whatif",
+            "?env=prod&limit=3",
+            vec!["200", "304", "400", "401", "404", "500", "503"],
+        ),
+    ] {
+        let responses = &document["paths"][path]["get"]["responses"];
+        let described: Vec<&String> = responses.as_object().unwrap().keys().collect();
+        assert_eq!(described, statuses, "{path}");
+        let answer = serving.get(&(path.replace("{id}", "messages") + query)).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let types = responses["200"]["content"].as_object().unwrap();
+        assert!(
+            types
+                .keys()
+                .any(|kind| answer.head.contains(&format!("content-type: {kind}"))),
+            "{path}: {types:?} {answer:?}"
+        );
+    }
+    // Whatever the size, a count is an integer.
+    let total = &document["components"]["schemas"]["LimitView"]["properties"]["total"];
+    assert_eq!(
+        (&total["type"], &total["minimum"]),
+        (&json!("integer"), &json!(0)),
+        "{total}"
+    );
+    let schemes = document["components"]["securitySchemes"].as_object().unwrap();
+    assert_eq!(schemes.keys().collect::<Vec<_>>(), ["bearer", "cookie"]);
+}

@@ -13,7 +13,8 @@ async fn bench() -> Bench {
     let staging = "[[environment]]\nname = \"staging\"\nprefix = \"PREFIX-stg:\"\n[scope.tenant]";
     let bench = Bench::new(&catalog.replace("[scope.tenant]", staging)).await;
     count(&bench, "", "1205", "2").await;
-    drain(&bench, NOW).await.succeeded();
+    // The first minutes can no longer be covered.
+    drain(&bench, NOW).await.exited(3);
     bench
 }
 
