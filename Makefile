@@ -12,8 +12,12 @@ demo: ## play 35 days of traffic on private servers, report and serve it; ARGS=-
 	cargo run --locked -- demo $(ARGS)
 
 test: ## run all tests on private servers
-	scripts/setup cc redis-server postgres pgbouncer
+	scripts/setup cc redis-server postgres pgbouncer chromium python3-venv
 	cargo test --locked
+	python3 -m venv target/browser-python
+	target/browser-python/bin/pip install --quiet --requirement tests/browser/requirements.txt
+	FOLGA_BINARY="$${CARGO_TARGET_DIR:-target}/debug/folga" \
+		target/browser-python/bin/pytest --quiet -p no:cacheprovider tests/browser
 
 bench: ## measure what a large drain and a report cost, as ratios of simpler programs
 	scripts/setup cc redis-server postgres python3-venv

@@ -1,12 +1,15 @@
 //! The command line.
 
+mod figures;
+
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::figures::{ReportArgs, WhatIfArgs};
 use crate::{
     app::{self, App},
     catalog::{Catalog, Environment, Refusal, Source, variable},
@@ -26,7 +29,7 @@ struct Cli {
     /// The catalog file.
     #[arg(long, global = true, env = "FOLGA_CONFIG", default_value = "folga.toml")]
     config: PathBuf,
-    /// Act as if now were this instant (RFC 3339): drain, retention, report.
+    /// Act as if now were this instant (RFC 3339): drain, retention, report, whatif.
     #[arg(long, global = true, value_name = "RFC3339")]
     at: Option<DateTime<Utc>>,
     /// How logs are written to stderr.
@@ -68,42 +71,11 @@ enum Once {
     },
     /// Drop what is older than it is kept.
     Retention,
-    /// Print each limit's peak against its limit.
-    Report {
-        /// The environment.
-        #[arg(long)]
-        env: String,
-        /// Only this group of limits.
-        #[arg(long)]
-        group: Option<String>,
-        #[command(flatten)]
-        period: PeriodArgs,
-        /// How to print it.
-        #[arg(long, value_enum, default_value_t)]
-        format: ReportFormat,
-    },
-}
-
-#[derive(Debug, Args)]
-struct PeriodArgs {
-    /// The last N full local days; 30 where nothing is said.
-    #[arg(long, value_name = "N", conflicts_with_all = ["from", "to"])]
-    days: Option<u32>,
-    /// First instant (RFC 3339), rounded down to its hour.
-    #[arg(long, value_name = "RFC3339")]
-    from: Option<String>,
-    /// First instant after it, rounded likewise.
-    #[arg(long, value_name = "RFC3339")]
-    to: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum ReportFormat {
-    /// A table for the terminal.
-    #[default]
-    Table,
-    /// The JSON that the service serves.
-    Json,
+    /// Print each limit's peak against its limit, and what is recommended.
+    Report(ReportArgs),
+    /// Print what another value of a limit would have refused.
+    #[command(name = "whatif")]
+    WhatIf(WhatIfArgs),
 }
 
 /// Something the user wrote is wrong: exit code 2.
@@ -219,32 +191,8 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
                 dropped.hourly, dropped.daily, dropped.coverage, dropped.runs, dropped.minutes
             ))
         }
-        Once::Report {
-            env,
-            group,
-            period,
-            format,
-        } => {
-            let catalog = load(cli, true)?;
-            check_environment(&catalog, env)?;
-            check_group(&catalog, group.as_deref())?;
-            let choice = PeriodChoice {
-                days: period.days,
-                from: period.from.as_deref(),
-                to: period.to.as_deref(),
-            };
-            let period = Period::choose(choice, clock.now(), catalog.timezone, catalog.retention_days)
-                .map_err(|refusal| Usage(refusal.to_string()))?;
-            let app = App::open(catalog, clock).await?;
-            let report = worker::report::report(&app.folga, env, group.as_deref(), period).await;
-            let zone = app.folga.catalog.timezone;
-            app.close().await?;
-            let report = report.map_err(|error| in_words(&error))?;
-            print(&match format {
-                ReportFormat::Table => report::table(&report, zone),
-                ReportFormat::Json => serde_json::to_string_pretty(&report)?,
-            })
-        }
+        Once::Report(args) => print(&figures::report(args, load(cli, true)?, clock).await?),
+        Once::WhatIf(args) => print(&figures::what_if(args, load(cli, true)?, clock).await?),
     }
 }
 
@@ -253,12 +201,12 @@ async fn demo(once: bool, clock: Clock, format: LogFormat) -> anyhow::Result<u8>
     demo.play().await?;
     let folga = &demo.app.folga;
     let zone = folga.catalog.timezone;
-    let choice = PeriodChoice {
-        days: None,
-        from: None,
-        to: None,
-    };
-    let period = Period::choose(choice, clock.now(), zone, folga.catalog.retention_days)?;
+    let period = Period::choose(
+        PeriodChoice::default(),
+        clock.now(),
+        zone,
+        folga.catalog.retention_days,
+    )?;
     let report = worker::report::report(folga, demo::ENVIRONMENT, None, period).await;
     let report = report.map_err(|error| in_words(&error))?;
     let code = print(&report::table(&report, zone))?;
@@ -297,18 +245,6 @@ fn check_environment<'c>(catalog: &'c Catalog, name: &str) -> Result<&'c Environ
                 "the catalog has no environment `{name}`: give one of {names}"
             ))
         })
-}
-
-fn check_group(catalog: &Catalog, id: Option<&str>) -> Result<(), Usage> {
-    match id {
-        Some(id) if catalog.groups.iter().all(|group| group.id != id) => {
-            let ids = known(catalog.groups.iter().map(|group| &*group.id));
-            Err(Usage(format!(
-                "the catalog has no group `{id}`: give one of {ids}"
-            )))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The sources and environments to drain, in file order.

@@ -18,6 +18,9 @@ use super::{
     values::{OneOrEach, OneOrMore, word},
 };
 
+/// What reports call the group of endpoints that no limit names.
+pub const UNLIMITED: &str = "unlimited";
+
 /// A group of limits.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -215,6 +218,13 @@ pub(super) fn read_groups(sections: Vec<Section<'_>>, fed: &Fed<'_>, problems: &
         section.finish(problems);
         if let Some(id) = &id {
             declare(&mut group_ids, "group", id, problems);
+            if id.value == UNLIMITED {
+                problems.add(
+                    &id.place,
+                    format!("group `{UNLIMITED}` is what reports call endpoints that no limit names"),
+                    "give it another id",
+                );
+            }
         }
         let mut read = |section| read_limit(section, fed, &mut limit_ids, problems);
         let limits = limits.into_iter().filter_map(&mut read).collect();

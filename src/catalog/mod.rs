@@ -32,7 +32,7 @@ use chrono_tz::Tz;
 pub use durations::spelt;
 pub use environments::{Environment, Ignored, Scope};
 pub use globs::Globs;
-pub use limits::{Group, Limit, Mode, PerEnvironment, alert_at};
+pub use limits::{Group, Limit, Mode, PerEnvironment, UNLIMITED, alert_at};
 pub use overrides::variable;
 pub use pattern::{Captures, Pattern, Placeholder};
 pub use problem::CatalogError;

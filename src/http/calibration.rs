@@ -4,59 +4,28 @@ use axum::{
     Json,
     extract::{RawQuery, State},
 };
-use tokio_util::sync::CancellationToken;
 
-use super::{Site, problem::Problem, query::Query};
-use crate::{
-    catalog::Catalog,
-    report::{Period, PeriodChoice, Report},
-    worker::{apart::apart, report},
+use super::{
+    Site,
+    asked::{self, PERIOD},
+    problem::Problem,
+    query::Query,
 };
+use crate::{catalog::Catalog, report::Report, worker::report};
 
 pub(super) async fn calibration(
     State(site): State<Site>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Report>, Problem> {
-    let query = Query::read(query.as_deref(), &["env", "group", "days", "from", "to"])?;
+    let query = Query::read(query.as_deref(), &[&["env", "group"], &PERIOD[..]].concat())?;
     let catalog = &site.folga.catalog;
-    let environment = environment(catalog, &query)?;
+    let environment = asked::environment(catalog, &query)?;
     let group = group(catalog, &query)?;
-    let days = query.get("days").map(days).transpose()?;
-    let (from, to) = (query.instant("from"), query.instant("to"));
-    let choice = PeriodChoice {
-        days,
-        from: from.as_deref(),
-        to: to.as_deref(),
-    };
-    let period = Period::choose(
-        choice,
-        site.folga.clock.now(),
-        catalog.timezone,
-        catalog.retention_days,
-    )?;
-
-    let given_up = CancellationToken::new();
-    let _guard = given_up.clone().drop_guard();
-    let folga = site.folga.clone();
-    let work = move || async move { report::report(&folga, &environment, group.as_deref(), period).await };
-    let report = apart(given_up, work).await?.ok_or(Problem::Internal)??;
-    Ok(Json(report))
-}
-
-fn environment(catalog: &Catalog, query: &Query<'_>) -> Result<String, Problem> {
-    let names = || catalog.environments.iter().map(|environment| &*environment.name);
-    let known = || names().collect::<Vec<_>>().join(", ");
-    match query.get("env") {
-        None => Err(Problem::BadRequest(format!(
-            "env is missing: give one of {}",
-            known()
-        ))),
-        Some(name) if names().any(|known| known == name) => Ok(name.to_owned()),
-        Some(name) => Err(Problem::NotFound(format!(
-            "there is no environment {name:?}: give one of {}",
-            known()
-        ))),
-    }
+    let period = asked::period(&site, &query)?;
+    let report = asked::work_out(&site, move |folga| async move {
+        report::report(&folga, &environment, group.as_deref(), period).await
+    });
+    Ok(Json(report.await?))
 }
 
 fn group(catalog: &Catalog, query: &Query<'_>) -> Result<Option<String>, Problem> {
@@ -70,9 +39,4 @@ fn group(catalog: &Catalog, query: &Query<'_>) -> Result<Option<String>, Problem
         }
         id => Ok(id.map(str::to_owned)),
     }
-}
-
-fn days(text: &str) -> Result<u32, Problem> {
-    text.parse()
-        .map_err(|_| Problem::BadRequest(format!("days is no whole number: {text:?}")))
 }

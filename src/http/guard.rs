@@ -9,27 +9,34 @@ use axum::{
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::{Site, problem::Problem};
+use super::{Site, problem::Problem, session};
 use crate::catalog::Secret;
 
-/// Lets nobody pass who lacks the token.
+/// Lets nobody pass who lacks the token. A browser that asks for a page is shown where to sign in.
 pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {
     if site.admits(request.headers()) {
         next.run(request).await
+    } else if wants_page(&request) {
+        session::sign_in_page(&request)
     } else {
         Problem::Unauthorised.into_response()
     }
 }
 
+/// Whether somebody looks at it: a page, asked for by a browser.
+fn wants_page(request: &Request) -> bool {
+    let accept = request.headers().get(header::ACCEPT);
+    !request.uri().path().starts_with("/v1/")
+        && accept.is_some_and(|accept| accept.as_bytes().windows(9).any(|word| word == b"text/html"))
+}
+
 impl Site {
-    /// Whether a request carries the token; without one there is nothing to carry.
+    /// Whether a request carries the token or is signed in; without a token there is nothing to carry.
     pub(super) fn admits(&self, headers: &HeaderMap) -> bool {
-        self.folga
-            .catalog
-            .http
-            .api_token
-            .as_ref()
-            .is_none_or(|token| carries(headers, token))
+        let http = &self.folga.catalog.http;
+        (http.api_token.as_ref()).is_none_or(|token| {
+            carries(headers, token) || session::is_signed_in(headers, token, self.folga.clock.now())
+        })
     }
 }
 
@@ -46,8 +53,13 @@ fn carries(headers: &HeaderMap, token: &Secret) -> bool {
     else {
         return false;
     };
+    scheme.eq_ignore_ascii_case(b"bearer") && is_token(given, token)
+}
+
+/// Whether a text is the token.
+pub(super) fn is_token(given: &[u8], token: &Secret) -> bool {
     let equal = Sha256::digest(given.trim_ascii()).ct_eq(&Sha256::digest(token.reveal().trim_ascii()));
-    scheme.eq_ignore_ascii_case(b"bearer") && bool::from(equal)
+    bool::from(equal)
 }
 
 #[cfg(test)]

@@ -2,19 +2,25 @@
 //!
 //! [`edge`] stands around every route, [`guard`] before those that show data; every error is a [`problem`].
 
+mod asked;
 mod calibration;
 mod edge;
 mod guard;
 mod health;
+mod limits;
 mod metrics;
 mod problem;
 mod pulse;
 mod query;
 mod runs;
+mod session;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware, routing::get};
+use axum::{
+    Router, middleware,
+    routing::{get, post},
+};
 
 use self::{problem::Problem, pulse::Pulses};
 use crate::worker::{Folga, board::Board};
@@ -43,12 +49,17 @@ impl Site {
 pub fn router(site: Site) -> Router {
     let guarded = Router::new()
         .route("/v1/calibration", get(calibration::calibration))
+        .route("/v1/limits", get(limits::limits))
+        .route("/v1/limits/{id}/hours", get(limits::hours))
+        .route("/v1/limits/{id}/whatif", get(limits::what_if))
         .route("/v1/runs", get(runs::runs))
         .route("/metrics", get(metrics::metrics))
         .route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));
     Router::new()
         .route("/livez", get("alive\n"))
         .route("/health", get(health::health))
+        .route("/sign-in", post(session::sign_in))
+        .route("/sign-out", post(session::sign_out))
         .merge(guarded)
         .fallback(async || Problem::NotFound("there is no such route".to_owned()))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)

@@ -1,5 +1,7 @@
 //! The local days of one limit.
 
+use std::collections::BTreeSet;
+
 use super::{
     build::Context,
     input::LimitData,
@@ -18,7 +20,7 @@ pub(super) fn days(limit: &Limit, context: &Context<'_>) -> Vec<DayView> {
     let data = context.input.limits.get(&limit.id).unwrap_or(&none);
     let rules = rules(limit, context);
     let period = context.input.period;
-    let ignored: std::collections::BTreeSet<_> = (period.from.index()..period.to.index())
+    let ignored: BTreeSet<_> = (period.from.index()..period.to.index())
         .map(Hour::from_index)
         .filter(|hour| context.left_out.holds(*hour))
         .map(|hour| day_of(hour.start(), context.zone()))

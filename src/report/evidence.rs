@@ -1,5 +1,7 @@
 //! What a recommendation for one limit rests on, and the recommendation.
 
+use std::collections::BTreeSet;
+
 use chrono::Datelike as _;
 
 use super::{
@@ -180,7 +182,7 @@ fn known_days(judged: &Judged<'_>, context: &Context<'_>) -> usize {
     let mut quiet = None;
     for source in own_sources(judged.limit, context).filter(|source| source.vouched.first.is_some()) {
         let covered = source.days.values().filter(|day| day.is_covered());
-        let covered: std::collections::BTreeSet<Day> = covered
+        let covered: BTreeSet<Day> = covered
             .map(|DayCoverage { day, .. }| *day)
             .filter(|day| !active.contains_key(day))
             .collect();

@@ -11,7 +11,7 @@ use super::Period;
 use crate::{
     calibration::Vouched,
     catalog::{Catalog, Mode},
-    fold::Merged,
+    fold::{Merged, Peak},
     time::Day,
 };
 
@@ -86,5 +86,5 @@ pub struct UnlimitedData {
     /// Local days with traffic.
     pub active_days: u32,
     /// The largest minute of an identity, by outcome.
-    pub peaks: Vec<crate::fold::Peak>,
+    pub peaks: Vec<Peak>,
 }

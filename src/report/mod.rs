@@ -28,10 +28,9 @@ pub use parts::{LeftOut, Parts, ignored_hours};
 pub use period::{Period, PeriodChoice};
 pub use reason::reason;
 pub use table::table;
-pub use unlimited::UNLIMITED;
 pub use view::{
     AcceptedView, CoverageView, DayView, Detail, DominatedView, GroupView, HourView, Hours, IgnoredView,
     LimitState, LimitView, Limits, PeakView, Profile, RecommendationView, Report, SizingView, SourceNames,
     Span, SpanView, TopView, WhatIf,
 };
-pub use what_if::{states, what_if};
+pub use what_if::{states, what_if, what_if_words};

@@ -8,12 +8,10 @@ use super::{
 };
 use crate::{
     calibration::{Readiness, Status},
-    catalog::Mode,
+    catalog::{Mode, UNLIMITED},
     time::Algorithm,
 };
 
-/// The group's id.
-pub const UNLIMITED: &str = "unlimited";
 /// The group's name.
 const NAME: &str = "Endpoints without a limit";
 

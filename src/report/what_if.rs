@@ -1,5 +1,7 @@
 //! What another value of a limit would have refused.
 
+use chrono_tz::Tz;
+
 use super::{
     build::Context,
     input::ReportInput,
@@ -9,6 +11,7 @@ use super::{
 use crate::{
     calibration::WouldBlock,
     catalog::{Limit, alert_at},
+    language::Language,
 };
 
 /// What a value would have refused in the period.
@@ -31,6 +34,30 @@ pub fn what_if(input: &ReportInput<'_>, limit: &Limit, value: u64) -> WhatIf {
         identity_windows: refused.map(|refused| refused.identity_windows),
         exact: refused.is_some_and(|refused| refused.exact),
     }
+}
+
+/// What a value would have refused, in words for a terminal.
+#[must_use]
+pub fn what_if_words(what_if: &WhatIf, zone: Tz) -> String {
+    let time = |instant| Language::English.minute(instant, zone);
+    let refused = match (what_if.requests, what_if.identity_windows) {
+        (Some(requests), Some(windows)) => {
+            let how = if what_if.exact { "exact" } else { "an estimate" };
+            format!(
+                "would have refused {requests} requests, in {windows} windows of single identities ({how})"
+            )
+        }
+        _ => "can't be tried: nothing is known of its windows".to_owned(),
+    };
+    format!(
+        "{} in {}, {} to {}, times of {zone}\na limit of {} {refused}; near from {}\n",
+        what_if.id,
+        what_if.environment,
+        time(what_if.from),
+        time(what_if.to),
+        what_if.limit,
+        what_if.alert_at,
+    )
 }
 
 /// How the limits of a report stand.

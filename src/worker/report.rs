@@ -10,11 +10,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::{Folga, aggregate::ActiveShape, sync, unlimited};
 use crate::{
     calibration::Vouched,
-    catalog::{Group, Limit, Source},
+    catalog::{Group, Limit, Source, UNLIMITED},
     fold::{HourRow, Merged},
     report::{
         Detail, Hours, InForce, LeftOut, LimitData, Limits, Parts, Period, Report, ReportInput, ShapeData,
-        UNLIMITED, UnlimitedData, WhatIf, build, detail, hours, states, what_if,
+        UnlimitedData, WhatIf, build, detail, hours, states, what_if,
     },
     store::{StoreError, Tx, coverage, daily, hourly, labels, shapes},
     time::{Day, Hour, Minute, Window, day_of},

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use folga::{app::App, catalog::Catalog, clock::Clock, worker};
 use serde_json::{Value, json};
+use sqlx::{Connection as _, PgConnection};
 
 use super::{
     source::MESSAGING,
     support::{
-        Bench, at,
+        Bench, SERVERS, at,
         catalogs::{
             HEAD, MESSAGES, THIRTY, drain, limit, limits, messages, put, put_counter, report, report_at,
         },
@@ -537,4 +538,37 @@ async fn labels_go_when_their_scope_is_public_no_more_or_they_are_old() {
         bench.folga(&["retention"]).at(later).run().await.succeeded();
         assert_eq!(labels(&bench).await, kept, "{later}");
     }
+}
+
+#[tokio::test]
+async fn a_database_of_an_earlier_version_is_upgraded_with_its_rows() {
+    let mut bench = Bench::new(&messages(&[("messages", THIRTY)])).await;
+    let mut admin = PgConnection::connect(&SERVERS.postgres_url("postgres"))
+        .await
+        .unwrap();
+    sqlx::raw_sql("CREATE DATABASE earlier")
+        .execute(&mut admin)
+        .await
+        .unwrap();
+    bench.database_url = SERVERS.postgres_url("earlier");
+    let mut earlier = PgConnection::connect(&bench.database_url).await.unwrap();
+    sqlx::migrate!("./migrations")
+        .run_to(1, &mut earlier)
+        .await
+        .unwrap();
+    // Of two identities that peak at 9 the earlier minute is kept, whatever the order.
+    sqlx::raw_sql(
+        "INSERT INTO series_hourly VALUES (1, '2025-03-10T12:00Z', 30, '{5, 6, 7}', '{10, 11, 9}', '{4, 9, 9}', '{1, 40, 30}')",
+    )
+    .execute(&mut earlier)
+    .await
+    .unwrap();
+    let ran = bench.folga(&["migrate"]).run().await.succeeded();
+    assert!(ran.stdout.starts_with("1 step applied"), "{}", ran.stdout);
+    let largest: (i32, i64, i16, i64) =
+        sqlx::query_as("SELECT identities, peak, peak_minute, peak_id FROM series_hourly")
+            .fetch_one(&mut earlier)
+            .await
+            .unwrap();
+    assert_eq!(largest, (3, 9, 30, 7));
 }

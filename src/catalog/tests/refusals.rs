@@ -205,6 +205,13 @@ fn names_stand_once() {
         &["group `A` stands twice"],
     );
     one(
+        &said(&format!("{SMALL}[[group]]\nid = \"unlimited\"\nname = \"B\"\n")),
+        &[
+            "group `unlimited` is what reports call endpoints that no limit names",
+            "give it another id",
+        ],
+    );
+    one(
         &refused("name = \"plain\"", "name = \"gateway\""),
         &["source `gateway` stands twice"],
     );

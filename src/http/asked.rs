@@ -1,0 +1,95 @@
+//! What a request about limits asks for.
+
+use std::future::Future;
+
+use axum::extract::{Path, rejection::PathRejection};
+use tokio_util::sync::CancellationToken;
+
+use super::{Site, problem::Problem, query::Query};
+use crate::{
+    catalog::{Catalog, Limit},
+    report::{Period, PeriodChoice},
+    store::StoreError,
+    worker::{Folga, apart::apart},
+};
+
+/// The parameters that choose a period.
+pub(super) const PERIOD: [&str; 3] = ["days", "from", "to"];
+
+/// The environment that is asked for.
+pub(super) fn environment(catalog: &Catalog, query: &Query<'_>) -> Result<String, Problem> {
+    let names = || catalog.environments.iter().map(|environment| &*environment.name);
+    let known = || names().collect::<Vec<_>>().join(", ");
+    match query.get("env") {
+        None => Err(Problem::BadRequest(format!(
+            "env is missing: give one of {}",
+            known()
+        ))),
+        Some(name) if names().any(|known| known == name) => Ok(name.to_owned()),
+        Some(name) => Err(Problem::NotFound(format!(
+            "there is no environment {name:?}: give one of {}",
+            known()
+        ))),
+    }
+}
+
+/// The period that is asked for.
+pub(super) fn period(site: &Site, query: &Query<'_>) -> Result<Period, Problem> {
+    let catalog = &site.folga.catalog;
+    let (from, to) = (query.instant("from"), query.instant("to"));
+    let choice = PeriodChoice {
+        days: query.get("days").map(days).transpose()?,
+        from: from.as_deref(),
+        to: to.as_deref(),
+    };
+    let now = site.folga.clock.now();
+    Ok(Period::choose(
+        choice,
+        now,
+        catalog.timezone,
+        catalog.retention_days,
+    )?)
+}
+
+fn days(text: &str) -> Result<u32, Problem> {
+    text.parse()
+        .map_err(|_| Problem::BadRequest(format!("days is no whole number: {text:?}")))
+}
+
+/// The limit that a path names.
+pub(super) fn limit<'c>(
+    catalog: &'c Catalog,
+    environment: &str,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<&'c Limit, Problem> {
+    let Ok(Path(id)) = id else {
+        return Err(Problem::BadRequest("the limit's id is not UTF-8".to_owned()));
+    };
+    let limits = || catalog.limits().map(|(_, limit)| limit);
+    limits()
+        .find(|limit| limit.id == id && limit.exists_in(environment))
+        .ok_or_else(|| {
+            let elsewhere = limits().any(|limit| limit.id == id);
+            let place = if elsewhere { environment } else { "the catalog" };
+            Problem::NotFound(format!(
+                "{place} has no limit {id:?}: /v1/limits?env={environment} lists those of {environment}"
+            ))
+        })
+}
+
+/// Works something out on a thread of its own, for as long as somebody waits for it.
+pub(super) async fn work_out<T, F>(
+    site: &Site,
+    work: impl FnOnce(Folga) -> F + Send + 'static,
+) -> Result<T, Problem>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let given_up = CancellationToken::new();
+    let _guard = given_up.clone().drop_guard();
+    let folga = site.folga.clone();
+    Ok(apart(given_up, move || work(folga))
+        .await?
+        .ok_or(Problem::Internal)??)
+}
