@@ -6,6 +6,7 @@ mod calibrate;
 mod catalog;
 mod connection;
 mod demo;
+mod direct;
 mod doubt;
 mod embedded;
 mod failure;
