@@ -15,6 +15,7 @@ use super::support::{
 
 /// What was counted: endpoint, identity, minute since 1970.
 type Counts = BTreeMap<(&'static str, String, i64), u64>;
+
 struct World {
     zone: &'static str,
     /// No count is before this.
@@ -204,7 +205,7 @@ async fn agrees(world: &World, seed: u64) {
                 "percentiles",
                 "top_identities",
                 "by_hour",
-                "utilization",
+                "status",
             ];
             let found = json!(names.map(|name| limit(&report, &own.id)[name].clone()));
             let expected = direct.expected();

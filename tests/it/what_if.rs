@@ -33,7 +33,6 @@ fn expected(alert_at: u64, requests: u64, identity_windows: u64, exact: bool) ->
 }
 
 #[tokio::test]
-#[ignore = "needs whatif"]
 async fn another_limit_would_have_refused_what_its_windows_held_above_it() {
     // Minutes hold 1, 2, 3, 6, 7 and 7. Above 6: 1 + 1; above 2: 1 + 4 + 5 + 5. 70 % of 6 are 4.2, of 2 they are 1.4.
     let bench = minutes().await;

@@ -128,7 +128,7 @@ impl Direct<'_> {
         by_hour
     }
 
-    /// Peak, total, what would have been refused, percentiles, top identities, the largest by hour, utilisation.
+    /// Peak, total, what would have been refused, percentiles, top identities, the largest by hour, status.
     pub fn expected(&self) -> Value {
         let limit = self.limit;
         let text = |minute: i64| {
@@ -145,9 +145,22 @@ impl Direct<'_> {
             .iter()
             .flat_map(|(_, series)| series.range(self.from..self.to));
         let total: u64 = counts.map(|(_, count)| count).sum();
+        // Below a minute both bounds have to say the same.
+        let bounds = if limit.window == "5s" {
+            (value.div_ceil(12), upper.unwrap())
+        } else {
+            (value, value)
+        };
+        let alert_at = (limit.value * 70).div_ceil(100);
+        let status = match bounds {
+            (low, _) if low > limit.value => "over",
+            (_, high) if high < alert_at => "ok",
+            (low, high) if low >= alert_at && high <= limit.value => "near",
+            _ => "unmeasurable",
+        };
         if limit.window == "5s" {
             let peak = json!({"value": null, "lower": value.div_ceil(12), "upper": upper, "at": null, "identity": null});
-            return json!([peak, total, null, null, [], null, null]);
+            return json!([peak, total, null, null, [], null, status]);
         }
         let lower = if limit.algorithm == "anchored" {
             value.div_ceil(2)
@@ -168,9 +181,7 @@ impl Direct<'_> {
         let top: Vec<Value> = (best.iter().take(if limit.shared { 0 } else { 5 }))
             .map(|(peak, at, who)| json!({"identity": who, "peak": peak, "at": text(*at)}))
             .collect();
-        #[expect(clippy::cast_precision_loss, reason = "small")]
-        let used = value as f64 / limit.value as f64;
-        json!([peak, total, refused, percentiles, top, self.by_hour(), used])
+        json!([peak, total, refused, percentiles, top, self.by_hour(), status])
     }
 }
 
