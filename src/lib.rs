@@ -3,7 +3,8 @@
 //! The modules stand in the order in which data flows:
 //! [`catalog`] says what there is; [`source`] reads Redis keys into samples; [`store`] joins them into the minute store
 //! in Postgres; [`fold`] makes hours of minutes; [`worker`] drains, folds and drops what is old; [`calibration`] says
-//! what the figures mean; [`report`] shows them, in the words of [`language`].
+//! what the figures mean; [`report`] shows them, and [`page`] makes pages of them in the words of [`language`]; [`http`]
+//! serves both.
 
 pub mod app;
 pub mod calibration;
@@ -15,6 +16,7 @@ pub mod demo;
 pub mod fold;
 pub mod http;
 pub mod language;
+pub mod page;
 pub mod report;
 pub mod serve;
 pub mod servers;

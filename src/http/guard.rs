@@ -17,7 +17,7 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
     if site.admits(request.headers()) {
         next.run(request).await
     } else if wants_page(&request) {
-        session::sign_in_page(&request)
+        session::sign_in_page(&site, &request)
     } else {
         Problem::Unauthorised.into_response()
     }

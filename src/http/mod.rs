@@ -9,6 +9,7 @@ mod guard;
 mod health;
 mod limits;
 mod metrics;
+mod pages;
 mod problem;
 mod pulse;
 mod query;
@@ -48,6 +49,8 @@ impl Site {
 /// All routes. Where a token is set, whatever shows data wants it; `/livez` and `/health` answer anybody.
 pub fn router(site: Site) -> Router {
     let guarded = Router::new()
+        .route("/", get(pages::overview))
+        .route("/limits/{id}", get(pages::limit))
         .route("/v1/calibration", get(calibration::calibration))
         .route("/v1/limits", get(limits::limits))
         .route("/v1/limits/{id}/hours", get(limits::hours))
@@ -60,6 +63,7 @@ pub fn router(site: Site) -> Router {
         .route("/health", get(health::health))
         .route("/sign-in", post(session::sign_in))
         .route("/sign-out", post(session::sign_out))
+        .route("/assets/{name}", get(pages::asset))
         .merge(guarded)
         .fallback(async || Problem::NotFound("there is no such route".to_owned()))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)

@@ -5,8 +5,8 @@ use std::time::Duration;
 use axum::{
     body::Bytes,
     extract::{Request, State},
-    http::{HeaderMap, StatusCode, header},
-    response::{Html, IntoResponse as _, Redirect, Response},
+    http::{HeaderMap, header},
+    response::{IntoResponse as _, Redirect, Response},
 };
 use axum_extra::extract::{
     SignedCookieJar,
@@ -17,7 +17,7 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use url::form_urlencoded;
 
-use super::{Site, guard::is_token};
+use super::{Site, guard::is_token, pages};
 use crate::catalog::Secret;
 
 const COOKIE: &str = "folga-session";
@@ -35,16 +35,12 @@ pub(super) fn is_signed_in(headers: &HeaderMap, token: &Secret, now: DateTime<Ut
 }
 
 /// The form, in place of a page that only those who are signed in may see.
-pub(super) fn sign_in_page(request: &Request) -> Response {
+pub(super) fn sign_in_page(site: &Site, request: &Request) -> Response {
     let address = request
         .uri()
         .path_and_query()
         .map_or("/", |address| address.as_str());
-    form(address, false)
-}
-
-fn form(next: &str, is_wrong: bool) -> Response {
-    (StatusCode::UNAUTHORIZED, Html(format!("{next} {is_wrong}"))).into_response()
+    pages::sign_in(site, request.headers(), address, false)
 }
 
 /// Takes the form.
@@ -64,7 +60,7 @@ pub(super) async fn sign_in(State(site): State<Site>, headers: HeaderMap, body: 
     };
     if !field("token").is_some_and(|given| is_token(given.as_bytes(), token)) {
         tracing::warn!("somebody tried to sign in with a wrong token");
-        return form(&next, true);
+        return pages::sign_in(&site, &headers, &next, true);
     }
     let end = site.folga.clock.now() + LIFE;
     let cookie = Cookie::build((COOKIE, end.timestamp().to_string()))

@@ -1,5 +1,6 @@
 //! The languages that people read: texts, numbers and times. What machines read is English and plain.
 
+mod negotiate;
 mod numbers;
 mod times;
 
@@ -16,8 +17,8 @@ static_loader! {
     };
 }
 
-static ENGLISH: LanguageIdentifier = langid!("en");
-static PORTUGUESE: LanguageIdentifier = langid!("pt-BR");
+const ENGLISH: LanguageIdentifier = langid!("en");
+const PORTUGUESE: LanguageIdentifier = langid!("pt-BR");
 
 /// A language that there are texts in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,17 +43,26 @@ impl Language {
         }
     }
 
-    fn identifier(self) -> &'static LanguageIdentifier {
+    fn identifier(self) -> LanguageIdentifier {
         match self {
-            Self::English => &ENGLISH,
-            Self::Portuguese => &PORTUGUESE,
+            Self::English => ENGLISH,
+            Self::Portuguese => PORTUGUESE,
+        }
+    }
+
+    /// Its own name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::Portuguese => "Português",
         }
     }
 
     /// A text.
     #[must_use]
     pub fn text(self, key: &str) -> String {
-        TEXTS.lookup(self.identifier(), key)
+        TEXTS.lookup(&self.identifier(), key)
     }
 
     /// A text with what is put into it: numbers and times that are written already.
@@ -62,7 +72,20 @@ impl Language {
             .iter()
             .map(|(name, text)| (Cow::Borrowed(*name), FluentValue::from(text.as_str())))
             .collect();
-        TEXTS.lookup_with_args(self.identifier(), key, &put_in)
+        TEXTS.lookup_with_args(&self.identifier(), key, &put_in)
+    }
+
+    /// A text about a number of things: `$count` chooses between one and many, `$number` is how it is written.
+    #[must_use]
+    pub fn counted(self, key: &str, count: u64) -> String {
+        let put_in = HashMap::from([
+            (Cow::Borrowed("count"), FluentValue::from(count)),
+            (
+                Cow::Borrowed("number"),
+                FluentValue::from(self.integer(count.into())),
+            ),
+        ]);
+        TEXTS.lookup_with_args(&self.identifier(), key, &put_in)
     }
 }
 
@@ -84,14 +107,24 @@ mod tests {
 
     #[test]
     fn every_text_exists_in_every_language() {
-        let english = keys(include_str!("locales/en/main.ftl"));
-        assert_eq!(english, keys(include_str!("locales/pt-BR/main.ftl")));
-        for key in english {
-            for language in Language::ALL {
-                assert!(
-                    !language.text(key).starts_with("Unknown localization"),
-                    "{key} in {language:?}"
-                );
+        for [english, portuguese] in [
+            [
+                include_str!("locales/en/main.ftl"),
+                include_str!("locales/pt-BR/main.ftl"),
+            ],
+            [
+                include_str!("locales/en/page.ftl"),
+                include_str!("locales/pt-BR/page.ftl"),
+            ],
+        ] {
+            assert_eq!(keys(english), keys(portuguese));
+            for key in keys(english) {
+                for language in Language::ALL {
+                    assert!(
+                        !language.text(key).starts_with("Unknown localization"),
+                        "{key} in {language:?}"
+                    );
+                }
             }
         }
     }

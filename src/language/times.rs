@@ -17,6 +17,16 @@ impl Language {
         .to_string()
     }
 
+    /// A day of a year that is clear: 03-10 or 10/03.
+    #[must_use]
+    pub fn short_day(self, day: Day) -> String {
+        day.format(match self {
+            Self::English => "%m-%d",
+            Self::Portuguese => "%d/%m",
+        })
+        .to_string()
+    }
+
     /// A minute in a zone's time: 2026-03-10 12:51 or 10/03/2026 12:51.
     #[must_use]
     pub fn minute(self, instant: DateTime<Utc>, zone: Tz) -> String {
@@ -34,6 +44,8 @@ mod tests {
         let instant = "2026-03-10T01:51:00Z".parse().unwrap();
         let zone = chrono_tz::America::Sao_Paulo;
         assert_eq!(Language::English.minute(instant, zone), "2026-03-09 22:51");
+        let day = instant.with_timezone(&zone).date_naive();
+        assert_eq!(Language::Portuguese.short_day(day), "09/03");
         assert_eq!(Language::Portuguese.minute(instant, zone), "09/03/2026 22:51");
     }
 }

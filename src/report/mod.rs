@@ -27,6 +27,7 @@ pub use input::{InForce, LimitData, ReportInput, ShapeData, UnlimitedData};
 pub use parts::{LeftOut, Parts, ignored_hours};
 pub use period::{Period, PeriodChoice};
 pub use reason::reason;
+pub(crate) use table::printable;
 pub use table::table;
 pub use view::{
     AcceptedView, CoverageView, DayView, Detail, DominatedView, GroupView, HourView, Hours, IgnoredView,

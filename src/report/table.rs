@@ -127,7 +127,7 @@ fn used(limit: &LimitView) -> Option<String> {
 }
 
 /// Text from outside with everything escaped that could move the cursor, break a line or turn the reading direction.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
     for letter in text.chars() {
         let invisible = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');

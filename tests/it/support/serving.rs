@@ -28,8 +28,10 @@ pub struct Serving {
 pub struct Answer {
     /// The status.
     pub status: u16,
-    /// Status line and headers.
+    /// Status line and headers, in small letters.
     pub head: String,
+    /// The same as they were sent.
+    raw_head: String,
     /// The body.
     pub body: String,
     /// How long it took.
@@ -85,10 +87,24 @@ impl Serving {
 
     /// Asks it with further header lines, each with its end.
     pub async fn ask(&self, method: &str, path: &str, headers: &str) -> Answer {
+        self.ask_with(method, path, headers, "").await
+    }
+
+    /// Sends it a form.
+    pub async fn post(&self, path: &str, form: &str) -> Answer {
+        let headers = format!(
+            "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n",
+            form.len()
+        );
+        self.ask_with("POST", path, &headers, form).await
+    }
+
+    /// Sends it a body.
+    pub async fn ask_with(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
         let start = Instant::now();
         let mut stream = TcpStream::connect(&self.address).await.expect("it listens");
         let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\r\n{body}",
             self.address
         );
         stream.write_all(request.as_bytes()).await.expect("it reads");
@@ -107,6 +123,7 @@ impl Serving {
         Answer {
             status,
             head: head.to_lowercase(),
+            raw_head: head.to_owned(),
             body: body.to_owned(),
             took: start.elapsed(),
         }
@@ -144,6 +161,21 @@ impl Serving {
 }
 
 impl Answer {
+    /// A header's value as it was sent.
+    pub fn raw_header(&self, name: &str) -> &str {
+        let start = format!("{name}: ").to_lowercase();
+        let is_own = |line: &&str| line.to_lowercase().starts_with(&start);
+        let line = self.raw_head.lines().find(is_own);
+        line.map_or("", |line| &line[start.len()..])
+    }
+
+    /// A header's value, in small letters; empty where it is not there.
+    pub fn header(&self, name: &str) -> &str {
+        let start = format!("{name}: ");
+        let line = self.head.lines().find_map(|line| line.strip_prefix(&start));
+        line.unwrap_or_default()
+    }
+
     /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {

@@ -1,0 +1,186 @@
+//! The hourly peaks of a period, drawn: columns, lines, and what is not known.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, TimeDelta, Timelike as _, Utc};
+
+use super::{Words, bar::Share};
+use crate::report::{Detail, HourView};
+
+/// Days are marked so far apart that no more marks than this stand side by side.
+const MOST_MARKS: usize = 8;
+/// Up to so many hours the marks are hours.
+const HOURS_MARKED: usize = 72;
+/// A quiet hour is drawn this high, in hundredths of a per cent, so that it can be told from one that is not known.
+const GROUND: u16 = 80;
+
+/// The drawing. Columns are one wide and 10,000 high, standing on the ground at 10,000.
+#[derive(Debug)]
+pub(super) struct Chart {
+    pub(super) hours: usize,
+    /// Outline of the peaks.
+    pub(super) peaks: String,
+    /// Outline of how much more they may have been.
+    pub(super) doubt: String,
+    /// Outline of the peaks that are left out.
+    pub(super) ignored: String,
+    /// Hours that are not known, from and how wide.
+    pub(super) gaps: Vec<(Share, Share)>,
+    /// Hours that are known in part.
+    pub(super) parts: Vec<(Share, Share)>,
+    /// Where the limit is, from above.
+    pub(super) limit: Option<Share>,
+    /// Where the alert is, from above.
+    pub(super) alert: Option<Share>,
+    pub(super) marks: Vec<(Share, String)>,
+    /// The largest that may have been.
+    pub(super) largest: u64,
+    /// How many hours are not known.
+    pub(super) unknown: usize,
+}
+
+/// What is known of an hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// All of it.
+    Whole,
+    /// Some minutes.
+    Part,
+    /// Nothing.
+    Gap,
+    /// It has not come yet.
+    Ahead,
+}
+
+/// The hours of a period, each with what is known of it.
+pub(super) fn grid(
+    detail: &Detail,
+    (from, to): (DateTime<Utc>, DateTime<Utc>),
+) -> Vec<(Known, Option<&HourView>)> {
+    let count = usize::try_from((to - from).num_hours()).unwrap_or(0);
+    let mut grid = vec![(Known::Gap, None); count];
+    let mut last = 0;
+    for hour in &detail.hours {
+        let place = usize::try_from((hour.hour - from).num_hours())
+            .ok()
+            .filter(|place| *place < count);
+        let Some(place) = place else { continue };
+        let known = match hour.covered_minutes {
+            0 if !hour.partial => Known::Gap,
+            1..60 if !hour.partial => Known::Part,
+            _ => Known::Whole,
+        };
+        grid[place] = (known, Some(hour));
+        last = place + 1;
+    }
+    if detail.limit.partial {
+        grid[last..].fill((Known::Ahead, None));
+    }
+    grid
+}
+
+impl Chart {
+    pub(super) fn new(detail: &Detail, period: (DateTime<Utc>, DateTime<Utc>), words: Words) -> Self {
+        let grid = grid(detail, period);
+        let peaks = || grid.iter().filter_map(|(_, hour)| hour.as_ref()?.peak.as_ref());
+        let largest = peaks()
+            .map(|peak| peak.upper.max(peak.value.unwrap_or(0)))
+            .max()
+            .unwrap_or(0);
+        let scale = u128::from(largest.max(detail.limit.limit.unwrap_or(0)).max(1)) * 11;
+        // A tenth is left above.
+        let height = |value: u64| Share::of(u128::from(value) * 10, scale);
+        let mut chart = Self {
+            hours: grid.len(),
+            peaks: String::new(),
+            doubt: String::new(),
+            ignored: String::new(),
+            gaps: runs(&grid, Known::Gap),
+            parts: runs(&grid, Known::Part),
+            limit: detail.limit.limit.map(|limit| height(limit).rest()),
+            alert: detail.limit.alert_at.map(|alert| height(alert).rest()),
+            marks: marks(period.0, grid.len(), words),
+            largest,
+            unknown: grid.iter().filter(|(known, _)| *known == Known::Gap).count(),
+        };
+        for (place, (_, hour)) in grid.iter().enumerate() {
+            let Some((hour, peak)) = hour.and_then(|hour| Some((hour, hour.peak.as_ref()?))) else {
+                continue;
+            };
+            let least = height(peak.value.unwrap_or(peak.lower)).units().max(GROUND);
+            let most = height(peak.upper).units();
+            let outline = if hour.ignored {
+                &mut chart.ignored
+            } else {
+                &mut chart.peaks
+            };
+            column(outline, place, 0, least);
+            if most > least && !hour.ignored {
+                column(&mut chart.doubt, place, least, most);
+            }
+        }
+        chart
+    }
+}
+
+/// Adds a column from one height to another.
+fn column(outline: &mut String, place: usize, from: u16, to: u16) {
+    // Writing to a text can't fail.
+    let _ = write!(
+        outline,
+        "M{place} {}V{}h1V{}z",
+        10_000 - from,
+        10_000 - to,
+        10_000 - from
+    );
+}
+
+/// The runs of hours of which so much is known, from and how wide.
+fn runs(grid: &[(Known, Option<&HourView>)], wanted: Known) -> Vec<(Share, Share)> {
+    let mut place = 0;
+    let mut runs = Vec::new();
+    for run in grid.chunk_by(|(one, _), (other, _)| one == other) {
+        let (start, end) = (place, place + run.len());
+        place = end;
+        if run[0].0 == wanted {
+            let [start, end] = [start, end].map(|place| Share::of(place as u128, grid.len() as u128));
+            runs.push((start, end.beyond(start)));
+        }
+    }
+    runs
+}
+
+/// Marks under the columns: days, or the hours of a short period.
+fn marks(from: DateTime<Utc>, hours: usize, words: Words) -> Vec<(Share, String)> {
+    let local = |place: usize| {
+        let hours = TimeDelta::hours(i64::try_from(place).unwrap_or(0));
+        (from + hours).with_timezone(&words.zone)
+    };
+    let is_short = hours <= HOURS_MARKED;
+    let step = if is_short {
+        6 * hours.div_ceil(48).max(1)
+    } else {
+        hours.div_ceil(24).div_ceil(MOST_MARKS)
+    };
+    let places: Vec<usize> = if is_short {
+        (0..hours)
+            .filter(|place| local(*place).hour() as usize % step == 0)
+            .collect()
+    } else {
+        let starts = (0..hours)
+            .filter(|place| *place == 0 || local(*place).date_naive() != local(place - 1).date_naive());
+        starts.step_by(step).collect()
+    };
+    let label = |place: usize| {
+        let local = local(place);
+        if is_short {
+            local.format("%H:%M").to_string()
+        } else {
+            words.language.short_day(local.date_naive())
+        }
+    };
+    places
+        .into_iter()
+        .map(|place| (Share::of(place as u128, hours as u128), label(place)))
+        .collect()
+}
