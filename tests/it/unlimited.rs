@@ -166,7 +166,6 @@ async fn an_endpoint_that_any_limit_of_its_source_names_is_not_among_them() {
 }
 
 #[tokio::test]
-#[ignore = "needs --group unlimited"]
 async fn they_are_shown_alone_like_any_group() {
     let bench = world().await;
     let expected = listed(&[
