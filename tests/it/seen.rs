@@ -156,7 +156,6 @@ async fn less_than_seventy_percent_is_never_shown_as_seventy() {
 }
 
 #[tokio::test]
-#[ignore = "needs csv, md and html"]
 async fn less_than_seventy_percent_is_never_shown_as_seventy_in_other_formats() {
     below_seventy(&["csv", "md", "html"]).await;
 }
@@ -244,7 +243,6 @@ async fn every_figure_is_a_number() {
 }
 
 #[tokio::test]
-#[ignore = "needs csv, md and html"]
 async fn every_figure_is_a_number_in_other_formats() {
     all_are_numbers(&["csv", "md", "html"]).await;
 }
