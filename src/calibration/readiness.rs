@@ -1,12 +1,13 @@
 //! Whether there is enough evidence to decide on.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Days with traffic that a value has to rest on.
 pub const ACTIVE_DAYS: u32 = 20;
 
 /// How much evidence there is for a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Readiness {
     /// Whether there is enough of both.
     pub ready: bool,

@@ -1,12 +1,13 @@
 //! What to do with a limit, and why.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Readiness, Sizing};
 use crate::{fold::TopIdentity, time::Day};
 
 /// What to do with a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// There is not enough evidence yet.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{
     catalog::{Mode, alert_at},
@@ -10,7 +11,7 @@ use crate::{
 };
 
 /// How a limit stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// No minute is covered, and nothing that was seen all the same reaches the alert.

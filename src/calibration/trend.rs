@@ -1,6 +1,7 @@
 //! Whether daily peaks grow.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Fewer active days show no trend.
 const LEAST_DAYS: usize = 14;
@@ -8,7 +9,7 @@ const LEAST_DAYS: usize = 14;
 const NORMAL_975: f64 = 1.959_963_984_540_054;
 
 /// Where daily peaks go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// They grow.
@@ -20,7 +21,7 @@ pub enum Direction {
 }
 
 /// How daily peaks change.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Trend {
     /// By how much from one week to the next.
     pub per_week: f64,

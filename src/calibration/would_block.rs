@@ -1,11 +1,12 @@
 //! What the histogram of closed windows says about a limit.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::fold::{Figures, Histogram, Rules};
 
 /// What a limit would have refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct WouldBlock {
     /// Requests.
     pub requests: u128,
@@ -16,7 +17,7 @@ pub struct WouldBlock {
 }
 
 /// What windows with traffic hold, by nearest rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Percentiles {
     /// Half of all windows hold this much or less.
     pub p50: u64,

@@ -84,7 +84,9 @@ impl<T: Copy> PerEnvironment<T> {
 }
 
 /// What a limit does in an environment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, utoipa::ToSchema, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Counted, never enforced.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use super::{Usage, check_environment, known};
 use crate::{
     app::App,
-    catalog::{Catalog, Limit},
+    catalog::{Catalog, Limit, UNLIMITED},
     clock::Clock,
     report::{self, Period, PeriodChoice, Report},
     store::in_words,
@@ -68,6 +68,10 @@ enum ReportFormat {
     Table,
     /// The JSON that the service serves.
     Json,
+    /// Comma-separated values, a row for each limit.
+    Csv,
+    /// Markdown for a pull request.
+    Md,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -104,6 +108,8 @@ pub(super) async fn report(args: &ReportArgs, catalog: Catalog, clock: Clock) ->
     Ok(match args.format {
         ReportFormat::Table => report::table(&report, zone),
         ReportFormat::Json => serde_json::to_string_pretty(&report)?,
+        ReportFormat::Csv => report::csv(&report),
+        ReportFormat::Md => report::markdown(&report, zone),
     })
 }
 
@@ -125,8 +131,8 @@ pub(super) async fn what_if(args: &WhatIfArgs, catalog: Catalog, clock: Clock) -
 
 fn check_group(catalog: &Catalog, id: Option<&str>) -> Result<(), Usage> {
     match id {
-        Some(id) if catalog.groups.iter().all(|group| group.id != id) => {
-            let ids = known(catalog.groups.iter().map(|group| &*group.id));
+        Some(id) if id != UNLIMITED && catalog.groups.iter().all(|group| group.id != id) => {
+            let ids = known((catalog.groups.iter().map(|group| &*group.id)).chain([UNLIMITED]));
             Err(Usage(format!(
                 "the catalog has no group `{id}`: give one of {ids}"
             )))

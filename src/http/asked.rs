@@ -3,18 +3,33 @@
 use std::future::Future;
 
 use axum::extract::{Path, rejection::PathRejection};
+use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
+use utoipa::IntoParams;
 
 use super::{Site, problem::Problem, query::Query};
 use crate::{
     catalog::{Catalog, Limit},
     report::{Period, PeriodChoice},
-    store::StoreError,
     worker::{Folga, apart::apart},
 };
 
 /// The parameters that choose a period.
 pub(super) const PERIOD: [&str; 3] = ["days", "from", "to"];
+
+/// Describes them: days, or from and to.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "a description: parameters are read by name")]
+pub(super) struct PeriodParams {
+    /// The last so many full local days; 30 where nothing is said.
+    #[param(minimum = 1)]
+    days: Option<u32>,
+    /// The first instant, rounded down to its hour. Wants `to`.
+    from: Option<DateTime<Utc>>,
+    /// The first instant after it, rounded likewise. Wants `from`.
+    to: Option<DateTime<Utc>>,
+}
 
 /// The environment that is asked for.
 pub(super) fn environment(catalog: &Catalog, query: &Query<'_>) -> Result<String, Problem> {
@@ -84,12 +99,12 @@ pub(super) async fn work_out<T, F>(
 ) -> Result<T, Problem>
 where
     T: Send + 'static,
-    F: Future<Output = Result<T, StoreError>>,
+    F: Future<Output = Result<T, Problem>>,
 {
     let given_up = CancellationToken::new();
     let _guard = given_up.clone().drop_guard();
     let folga = site.folga.clone();
-    Ok(apart(given_up, move || work(folga))
+    apart(given_up, move || work(folga))
         .await?
-        .ok_or(Problem::Internal)??)
+        .ok_or(Problem::Internal)?
 }

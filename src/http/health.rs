@@ -8,12 +8,13 @@ use axum::{
 };
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Site;
 use crate::worker::board::{Board, Line, State as Standing};
 
-#[derive(Serialize)]
-struct Health {
+#[derive(Serialize, ToSchema)]
+pub(super) struct Health {
     status: Status,
     redis: Server,
     postgres: Server,
@@ -22,8 +23,9 @@ struct Health {
     sources: Option<Vec<SourceHealth>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = HealthStatus)]
 enum Status {
     /// All is well.
     Ok,
@@ -33,14 +35,14 @@ enum Status {
     Unhealthy,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum Server {
     Up,
     Down,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct SourceHealth {
     name: String,
     env: String,
@@ -55,7 +57,17 @@ struct SourceHealth {
     skipped_runs: u64,
 }
 
+/// Whether the service does its work. Says less without the token.
+///
 /// 503 where Postgres is down or a drain is overdue, else 200.
+#[utoipa::path(
+    get,
+    path = "/health",
+    responses(
+        (status = 200, description = "It does its work, though Redis may be down", body = Health),
+        (status = 503, description = "Postgres is down or a drain is overdue", body = Health)
+    )
+)]
 pub(super) async fn health(State(site): State<Site>, headers: HeaderMap) -> Response {
     let (redis, postgres) = site.pulses.are_up().await;
     let now = site.folga.clock.now();

@@ -1,59 +1,130 @@
 //! `/v1/limits`: the limits of an environment, and one of them closer up.
 
 use axum::{
-    Json,
     extract::{Path, RawQuery, State, rejection::PathRejection},
+    http::HeaderMap,
+    response::Response,
 };
 
 use super::{
     Site,
-    asked::{self, PERIOD},
+    asked::{self, PERIOD, PeriodParams},
+    kept::{self, Question},
+    openapi::{PROBLEM, ProblemView},
     problem::Problem,
     query::Query,
 };
 use crate::{
     catalog::Limit,
     report::{Hours, Limits, Period, WhatIf},
-    worker::report,
+    time::Hour,
+    worker::{Folga, report},
 };
 
-/// How the limits of an environment stand now.
+const JSON: &str = "application/json";
+
+/// How the limits of an environment stand now: by the last 24 hours and the running one.
+#[utoipa::path(
+    get,
+    path = "/v1/limits",
+    params(
+        ("env" = String, Query, description = "The environment")
+    ),
+    responses(
+        (status = 200, description = "The limits", body = Limits, headers(("ETag" = String, description = "Stands for exactly these bytes"))),
+        (status = 304, description = "The client has this answer already (If-None-Match)"),
+        (status = 400, description = "A parameter is wrong: the detail names the remedy", body = ProblemView, content_type = PROBLEM),
+        (status = 404, description = "There is no such environment, group or limit", body = ProblemView, content_type = PROBLEM)
+    )
+)]
 pub(super) async fn limits(
     State(site): State<Site>,
+    headers: HeaderMap,
     RawQuery(query): RawQuery,
-) -> Result<Json<Limits>, Problem> {
+) -> Result<Response, Problem> {
     let query = Query::read(query.as_deref(), &["env"])?;
     let environment = asked::environment(&site.folga.catalog, &query)?;
-    let limits = asked::work_out(&site, move |folga| async move {
-        report::limit_states(&folga, &environment).await
-    });
-    Ok(Json(limits.await?))
+    let hour = Hour::containing(site.folga.clock.now());
+    let question = Question {
+        what: format!("{:?}", ("limits", &environment)),
+        environment: &environment.clone(),
+        period: Period {
+            from: hour,
+            to: hour.next(),
+        },
+        content_type: JSON,
+    };
+    let make = move |folga: Folga| async move {
+        let limits = report::limit_states(&folga, &environment).await?;
+        Ok(serde_json::to_string(&limits)?)
+    };
+    kept::answer(&site, &headers, question, make).await
 }
 
 /// What is known of every hour of a limit.
+#[utoipa::path(
+    get,
+    path = "/v1/limits/{id}/hours",
+    params(
+        ("id" = String, Path, description = "The limit"),
+        ("env" = String, Query, description = "The environment"),
+        PeriodParams,
+    ),
+    responses(
+        (status = 200, description = "The hours", body = Hours, headers(("ETag" = String, description = "Stands for exactly these bytes"))),
+        (status = 304, description = "The client has this answer already (If-None-Match)"),
+        (status = 400, description = "A parameter is wrong: the detail names the remedy", body = ProblemView, content_type = PROBLEM),
+        (status = 404, description = "There is no such environment, group or limit", body = ProblemView, content_type = PROBLEM)
+    )
+)]
 pub(super) async fn hours(
     State(site): State<Site>,
     id: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
     RawQuery(query): RawQuery,
-) -> Result<Json<Hours>, Problem> {
+) -> Result<Response, Problem> {
     let query = Query::read(query.as_deref(), &[&["env"], &PERIOD[..]].concat())?;
     let Asked {
         environment,
         limit,
         period,
     } = Asked::read(&site, id, &query)?;
-    let hours = asked::work_out(&site, move |folga| async move {
-        report::limit_hours(&folga, &environment, &limit, period).await
-    });
-    Ok(Json(hours.await?))
+    let question = Question {
+        what: format!("{:?}", ("hours", &environment, &limit.id, period)),
+        environment: &environment.clone(),
+        period,
+        content_type: JSON,
+    };
+    let make = move |folga: Folga| async move {
+        let hours = report::limit_hours(&folga, &environment, &limit, period).await?;
+        Ok(serde_json::to_string(&hours)?)
+    };
+    kept::answer(&site, &headers, question, make).await
 }
 
 /// What another value of a limit would have refused.
+#[utoipa::path(
+    get,
+    path = "/v1/limits/{id}/whatif",
+    params(
+        ("id" = String, Path, description = "The limit"),
+        ("env" = String, Query, description = "The environment"),
+        ("limit" = u64, Query, minimum = 1, description = "The value to try"),
+        PeriodParams,
+    ),
+    responses(
+        (status = 200, description = "What it would have refused", body = WhatIf, headers(("ETag" = String, description = "Stands for exactly these bytes"))),
+        (status = 304, description = "The client has this answer already (If-None-Match)"),
+        (status = 400, description = "A parameter is wrong: the detail names the remedy", body = ProblemView, content_type = PROBLEM),
+        (status = 404, description = "There is no such environment, group or limit", body = ProblemView, content_type = PROBLEM)
+    )
+)]
 pub(super) async fn what_if(
     State(site): State<Site>,
     id: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
     RawQuery(query): RawQuery,
-) -> Result<Json<WhatIf>, Problem> {
+) -> Result<Response, Problem> {
     let query = Query::read(query.as_deref(), &[&["env", "limit"], &PERIOD[..]].concat())?;
     let Asked {
         environment,
@@ -61,10 +132,17 @@ pub(super) async fn what_if(
         period,
     } = Asked::read(&site, id, &query)?;
     let value = value(&query)?;
-    let what_if = asked::work_out(&site, move |folga| async move {
-        report::limit_what_if(&folga, &environment, &limit, value, period).await
-    });
-    Ok(Json(what_if.await?))
+    let question = Question {
+        what: format!("{:?}", ("whatif", &environment, &limit.id, period, value)),
+        environment: &environment.clone(),
+        period,
+        content_type: JSON,
+    };
+    let make = move |folga: Folga| async move {
+        let what_if = report::limit_what_if(&folga, &environment, &limit, value, period).await?;
+        Ok(serde_json::to_string(&what_if)?)
+    };
+    kept::answer(&site, &headers, question, make).await
 }
 
 /// What both routes of one limit ask for.

@@ -21,6 +21,12 @@ const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset
 
 type Labels = Vec<(&'static str, String)>;
 
+/// The work of the drains, in OpenMetrics text.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    responses((status = 200, description = "The metrics", body = String, content_type = CONTENT_TYPE))
+)]
 pub(super) async fn metrics(State(site): State<Site>) -> Result<Response, Problem> {
     let mut text = String::new();
     encode(&mut text, &registry(&site.board, site.folga.clock.now())).map_err(|_| Problem::Internal)?;

@@ -5,10 +5,13 @@
 mod asked;
 mod calibration;
 mod edge;
+mod format;
 mod guard;
 mod health;
+mod kept;
 mod limits;
 mod metrics;
+mod openapi;
 mod pages;
 mod problem;
 mod pulse;
@@ -19,11 +22,14 @@ mod session;
 use std::sync::Arc;
 
 use axum::{
-    Router, middleware,
+    Json, Router,
+    extract::DefaultBodyLimit,
+    middleware,
     routing::{get, post},
 };
+use utoipa_axum::{router::OpenApiRouter, routes};
 
-use self::{problem::Problem, pulse::Pulses};
+use self::{kept::Kept, problem::Problem, pulse::Pulses};
 use crate::worker::{Folga, board::Board};
 
 /// What the routes work on.
@@ -32,6 +38,7 @@ pub struct Site {
     folga: Folga,
     board: Arc<Board>,
     pulses: Arc<Pulses>,
+    kept: Arc<Kept>,
 }
 
 impl Site {
@@ -40,31 +47,55 @@ impl Site {
     pub fn new(folga: Folga, board: Arc<Board>) -> Self {
         Self {
             pulses: Arc::new(Pulses::new(&folga)),
+            kept: Arc::default(),
             folga,
             board,
         }
     }
 }
 
-/// All routes. Where a token is set, whatever shows data wants it; `/livez` and `/health` answer anybody.
+/// Whether the process is alive.
+#[utoipa::path(
+    get,
+    path = "/livez",
+    responses((status = 200, description = "It is", body = String, content_type = "text/plain; charset=utf-8"))
+)]
+async fn livez() -> &'static str {
+    "alive\n"
+}
+
+/// All routes. Where a token is set, whatever shows data wants it; `/livez`, `/health` and `/openapi.json` answer
+/// anybody. Every route is described in `/openapi.json`, as it is added with its description.
 pub fn router(site: Site) -> Router {
-    let guarded = Router::new()
+    let (guarded, guarded_routes) = OpenApiRouter::new()
+        .routes(routes!(calibration::calibration))
+        .routes(routes!(limits::limits))
+        .routes(routes!(limits::hours))
+        .routes(routes!(limits::what_if))
+        .routes(routes!(runs::runs))
+        .routes(routes!(metrics::metrics))
+        .split_for_parts();
+    let guarded = guarded
         .route("/", get(pages::overview))
         .route("/limits/{id}", get(pages::limit))
-        .route("/v1/calibration", get(calibration::calibration))
-        .route("/v1/limits", get(limits::limits))
-        .route("/v1/limits/{id}/hours", get(limits::hours))
-        .route("/v1/limits/{id}/whatif", get(limits::what_if))
-        .route("/v1/runs", get(runs::runs))
-        .route("/metrics", get(metrics::metrics))
         .route_layer(middleware::from_fn_with_state(site.clone(), guard::guard));
-    Router::new()
-        .route("/livez", get("alive\n"))
-        .route("/health", get(health::health))
-        .route("/sign-in", post(session::sign_in))
-        .route("/sign-out", post(session::sign_out))
+    let (open, open_routes) = OpenApiRouter::with_openapi(openapi::begin())
+        .routes(routes!(livez))
+        .routes(routes!(health::health))
+        .split_for_parts();
+    let described = open_routes.merge_from(openapi::guarded(guarded_routes));
+    let described = Arc::new(openapi::finished(described));
+    open.merge(guarded)
         .route("/assets/{name}", get(pages::asset))
-        .merge(guarded)
+        .route(
+            "/sign-in",
+            post(session::sign_in).layer(DefaultBodyLimit::max(session::LONGEST)),
+        )
+        .route("/sign-out", post(session::sign_out))
+        .route(
+            "/openapi.json",
+            get(move || async move { Json(Arc::clone(&described)) }),
+        )
         .fallback(async || Problem::NotFound("there is no such route".to_owned()))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
         .layer(middleware::from_fn(edge::edge))

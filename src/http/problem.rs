@@ -5,9 +5,9 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde_json::json;
 use tokio::task::JoinError;
 
+use super::openapi::{PROBLEM, ProblemView};
 use crate::{
     catalog::Refusal,
     store::{StoreError, explain},
@@ -24,6 +24,8 @@ pub(super) enum Problem {
     NotFound(String),
     /// The route takes no such method.
     MethodNotAllowed,
+    /// What it accepts is not to be had.
+    NotAcceptable(String),
     /// It may work later.
     Busy(&'static str),
     /// A fault of the service or of the database.
@@ -43,24 +45,22 @@ impl IntoResponse for Problem {
                 StatusCode::METHOD_NOT_ALLOWED,
                 "this route answers GET".to_owned(),
             ),
+            Self::NotAcceptable(detail) => (StatusCode::NOT_ACCEPTABLE, detail),
             Self::Busy(detail) => (StatusCode::SERVICE_UNAVAILABLE, detail.to_owned()),
             Self::Internal => (
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "something failed inside; the service's log says what".to_owned(),
             ),
         };
-        let body = json!({
-            "type": "about:blank",
-            "title": status.canonical_reason(),
-            "status": status.as_u16(),
-            "detail": detail,
-        });
+        let body = ProblemView {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or_default(),
+            status: status.as_u16(),
+            detail,
+        };
         let mut response = (status, Json(body)).into_response();
         let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/problem+json"),
-        );
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
         match status {
             StatusCode::UNAUTHORIZED => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -92,6 +92,13 @@ impl From<StoreError> for Problem {
                 Self::Internal
             }
         }
+    }
+}
+
+impl From<serde_json::Error> for Problem {
+    fn from(error: serde_json::Error) -> Self {
+        tracing::error!(%error, "an answer can't be written");
+        Self::Internal
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     body::Bytes,
-    extract::{Request, State},
+    extract::{Request, State, rejection::BytesRejection},
     http::{HeaderMap, header},
     response::{IntoResponse as _, Redirect, Response},
 };
@@ -21,6 +21,8 @@ use super::{Site, guard::is_token, pages};
 use crate::catalog::Secret;
 
 const COOKIE: &str = "folga-session";
+/// The longest form that is read.
+pub(super) const LONGEST: usize = 8192;
 /// A month of reviews without signing in again.
 const LIFE: Duration = Duration::from_hours(30 * 24);
 
@@ -44,7 +46,13 @@ pub(super) fn sign_in_page(site: &Site, request: &Request) -> Response {
 }
 
 /// Takes the form.
-pub(super) async fn sign_in(State(site): State<Site>, headers: HeaderMap, body: Bytes) -> Response {
+pub(super) async fn sign_in(
+    State(site): State<Site>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    // What is too long for a token is none.
+    let body = body.unwrap_or_default();
     let field = |name: &str| {
         let mut fields = form_urlencoded::parse(&body);
         fields

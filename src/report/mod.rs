@@ -1,15 +1,18 @@
 //! The report: what was measured against every limit of an environment in a period.
 //!
 //! [`Period`] says which hours; [`Parts`] which daily and hourly rows hold them; [`build`] turns what was read into a
-//! [`Report`], which is the JSON that is served; [`table`] prints it for a terminal.
+//! [`Report`], which is the JSON that is served; [`table()`] prints it for a terminal, [`csv()`] writes it for
+//! spreadsheets and [`markdown()`] for pull requests.
 
 mod build;
+mod csv;
 mod days;
 mod evidence;
 mod facts;
 mod hours;
 mod input;
 mod limit;
+mod markdown;
 mod parts;
 mod period;
 mod profile;
@@ -18,16 +21,18 @@ mod table;
 mod unlimited;
 mod view;
 mod what_if;
+mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use build::{build, detail, limit_hours as hours};
+pub use csv::csv;
 pub use input::{InForce, LimitData, ReportInput, ShapeData, UnlimitedData};
+pub use markdown::markdown;
 pub use parts::{LeftOut, Parts, ignored_hours};
 pub use period::{Period, PeriodChoice};
 pub use reason::reason;
-pub(crate) use table::printable;
 pub use table::table;
 pub use view::{
     AcceptedView, CoverageView, DayView, Detail, DominatedView, GroupView, HourView, Hours, IgnoredView,
@@ -35,3 +40,4 @@ pub use view::{
     Span, SpanView, TopView, WhatIf,
 };
 pub use what_if::{states, what_if, what_if_words};
+pub(crate) use words::printable;

@@ -6,13 +6,19 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-use super::view::{CoverageView, LimitView, PeakView, Report};
+use super::{
+    view::{CoverageView, LimitView, Report},
+    words::{advice, allowed, bounds, cut, printable, used},
+};
 
 /// How many gaps of a source are listed; the JSON has all of them.
 const GAPS: usize = 5;
 
-const COLUMNS: [&str; 9] = [
-    "limit", "allowed", "mode", "peak", "at", "identity", "used", "status", "total",
+/// Letters of an id or an identity that are shown; the JSON has all of them.
+const LETTERS: usize = 30;
+
+const COLUMNS: [&str; 10] = [
+    "limit", "allowed", "mode", "peak", "at", "identity", "used", "status", "total", "advice",
 ];
 /// The columns that hold numbers.
 const NUMBERS: [usize; 4] = [1, 3, 6, 8];
@@ -78,64 +84,25 @@ fn coverage_line(coverage: &CoverageView, time: &dyn Fn(DateTime<Utc>) -> String
     line
 }
 
-fn row(limit: &LimitView, time: &dyn Fn(DateTime<Utc>) -> String) -> [String; 9] {
+fn row(limit: &LimitView, time: &dyn Fn(DateTime<Utc>) -> String) -> [String; 10] {
     let none = || "–".to_owned();
     let peak = limit.peak.as_ref();
     let identity = peak.and_then(|peak| peak.identity.as_deref());
     let partial = if limit.partial { ", partial" } else { "" };
     [
-        printable(&limit.id),
-        limit.limit.map_or_else(
-            || limit.window.clone(),
-            |value| format!("{value} / {}", limit.window),
-        ),
+        cut(&printable(&limit.id), LETTERS),
+        allowed(limit),
         limit.mode.to_string(),
         peak.map_or_else(none, bounds),
         peak.and_then(|peak| peak.at).map_or_else(none, time),
         if limit.shared {
             "all".to_owned()
         } else {
-            identity.map_or_else(none, printable)
+            identity.map_or_else(none, |identity| cut(&printable(identity), LETTERS))
         },
         used(limit).unwrap_or_else(none),
         format!("{}{partial}", limit.status),
         limit.total.to_string(),
+        advice(limit).unwrap_or_else(none),
     ]
-}
-
-/// A peak with the bounds that differ from it.
-fn bounds(peak: &PeakView) -> String {
-    let lower = Some(peak.lower)
-        .filter(|lower| peak.value != Some(*lower))
-        .map(|lower| format!("≥{lower}"));
-    let upper = Some(peak.upper)
-        .filter(|upper| peak.value != Some(*upper))
-        .map(|upper| format!("≤{upper}"));
-    let bounds: Vec<_> = lower.into_iter().chain(upper).collect();
-    match (peak.value, bounds.join(" ")) {
-        (Some(value), bounds) if bounds.is_empty() => value.to_string(),
-        (Some(value), bounds) => format!("{value} ({bounds})"),
-        (None, bounds) => bounds,
-    }
-}
-
-/// The used share in percent with one digit, cut off and not rounded: 69.57 % must not look like 70 %.
-fn used(limit: &LimitView) -> Option<String> {
-    let value = limit.peak.as_ref()?.value?;
-    let per_mille = (u128::from(value) * 1000).checked_div(limit.limit?.into())?;
-    Some(format!("{}.{} %", per_mille / 10, per_mille % 10))
-}
-
-/// Text from outside with everything escaped that could move the cursor, break a line or turn the reading direction.
-pub(crate) fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for letter in text.chars() {
-        let invisible = matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if letter.is_control() || invisible {
-            printable.extend(letter.escape_default());
-        } else {
-            printable.push(letter);
-        }
-    }
-    printable
 }

@@ -332,14 +332,14 @@ fn the_table_shows_every_limit_and_lets_no_text_break_it() {
     assert_eq!(words("A "), "A Critical auth");
     assert_eq!(
         words("send-otp.escola"),
-        "send-otp.escola 5 / 15m observe 4 (≥2 ≤5) 2025-03-10 09:03 escola-\\u{1b}[2J1 80.0 % near, partial 36893488147419103232"
+        "send-otp.escola 5 / 15m observe 4 (≥2 ≤5) 2025-03-10 09:03 escola-\\u{1b}[2J1 80.0 % near, partial 36893488147419103232 wait 0/28"
     );
     assert_eq!(
         words("quiet"),
-        "quiet 23 / 1h observe 0 – all 0.0 % ok, partial 0"
+        "quiet 23 / 1h observe 0 – all 0.0 % ok, partial 0 wait 0/28"
     );
     assert_eq!(
         words("burst"),
-        "burst 150 / 5s observe ≥2 ≤5 – – – ok, partial 36893488147419103232"
+        "burst 150 / 5s observe ≥2 ≤5 – – – ok, partial 36893488147419103232 wait 0/28"
     );
 }

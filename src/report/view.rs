@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{
     calibration::{Action, Method, Percentiles, Readiness, Reason, Status, Trend, WouldBlock},
@@ -10,7 +11,7 @@ use crate::{
 };
 
 /// What was measured against the limits of an environment in a period.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Report {
     /// The environment.
     pub environment: String,
@@ -33,7 +34,7 @@ pub struct Report {
 }
 
 /// How far a source can be vouched for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CoverageView {
     /// The source.
     pub source: String,
@@ -48,7 +49,7 @@ pub struct CoverageView {
 }
 
 /// A span of time, without its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SpanView {
     /// The first instant.
     pub from: DateTime<Utc>,
@@ -57,7 +58,7 @@ pub struct SpanView {
 }
 
 /// Hours left out of all figures.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct IgnoredView {
     /// Start of the first hour.
     pub from: DateTime<Utc>,
@@ -68,7 +69,7 @@ pub struct IgnoredView {
 }
 
 /// A group of limits.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct GroupView {
     /// Its id.
     pub id: String,
@@ -79,7 +80,7 @@ pub struct GroupView {
 }
 
 /// One limit and what was measured against it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct LimitView {
     /// Its id.
     pub id: String,
@@ -141,7 +142,7 @@ pub struct LimitView {
 }
 
 /// The largest window of accepted requests.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct AcceptedView {
     /// What it held.
     pub value: u64,
@@ -152,7 +153,7 @@ pub struct AcceptedView {
 }
 
 /// What to do with a limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct RecommendationView {
     /// What to do.
     pub action: Action,
@@ -174,7 +175,7 @@ pub struct RecommendationView {
 }
 
 /// Values with and without what dominates.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct DominatedView {
     /// With it.
     pub with: Option<SizingView>,
@@ -183,7 +184,7 @@ pub struct DominatedView {
 }
 
 /// A value and the peak it holds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct SizingView {
     /// The value.
     pub limit: u64,
@@ -192,7 +193,7 @@ pub struct SizingView {
 }
 
 /// The sources of a limit, spelt as in the catalog: a name, or a list where there are several.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum SourceNames {
     /// One source.
@@ -202,7 +203,7 @@ pub enum SourceNames {
 }
 
 /// The largest window and its bounds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PeakView {
     /// What it held; null for windows below a minute.
     pub value: Option<u64>,
@@ -217,7 +218,7 @@ pub struct PeakView {
 }
 
 /// The largest peak of one identity.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TopView {
     /// A label in a public scope, else 16 hex digits.
     pub identity: String,
@@ -284,7 +285,7 @@ pub struct DayView {
 }
 
 /// The hours of one limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Hours {
     /// The limit.
     pub id: String,
@@ -295,7 +296,7 @@ pub struct Hours {
 }
 
 /// An hour of one limit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct HourView {
     /// Its start.
     pub hour: DateTime<Utc>,
@@ -314,7 +315,7 @@ pub struct HourView {
 }
 
 /// The limits of an environment and how they stand.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Limits {
     /// The environment.
     pub environment: String,
@@ -323,7 +324,7 @@ pub struct Limits {
 }
 
 /// How a limit stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct LimitState {
     /// Its id.
     pub id: String,
@@ -344,7 +345,7 @@ pub struct LimitState {
 }
 
 /// What a value would have refused.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct WhatIf {
     /// The limit.
     pub id: String,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     calibration::WouldBlock,
-    catalog::{Limit, alert_at},
+    catalog::{Limit, UNLIMITED, alert_at},
     language::Language,
 };
 
@@ -63,7 +63,8 @@ pub fn what_if_words(what_if: &WhatIf, zone: Tz) -> String {
 /// How the limits of a report stand.
 #[must_use]
 pub fn states(report: &Report) -> Limits {
-    let limits = report.groups.iter().flat_map(|group| {
+    let groups = report.groups.iter().filter(|group| group.id != UNLIMITED);
+    let limits = groups.flat_map(|group| {
         group.limits.iter().map(|limit| LimitState {
             id: limit.id.clone(),
             group: group.id.clone(),

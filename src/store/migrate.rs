@@ -31,7 +31,7 @@ pub enum SchemaError {
 /// # Errors
 /// See [`SchemaError`].
 pub async fn run(store: &Store) -> Result<usize, SchemaError> {
-    let mut tx = store.begin_write("").await?;
+    let mut tx = store.begin_write_apart().await?;
     sqlx::raw_sql(
         "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
             version bigint PRIMARY KEY,

@@ -79,13 +79,21 @@ impl Store {
 
     /// Begins the one writing transaction an environment may have at a time. Folds of one hour from two sources, and
     /// two workers on one source, follow one another and each sees what the other wrote; as the lock is the first
-    /// thing taken, writers cannot deadlock.
+    /// thing taken, writers cannot deadlock. It raises the version of the environment's data.
     ///
     /// # Errors
     /// The database refused or could not be reached.
     pub async fn begin_write(&self, environment: &str) -> Result<Tx, StoreError> {
+        self.begin_write_all(&[environment]).await
+    }
+
+    /// Begins a transaction that changes what belongs to no environment, or makes the tables.
+    ///
+    /// # Errors
+    /// The database refused or could not be reached.
+    pub async fn begin_write_apart(&self) -> Result<Tx, StoreError> {
         let mut tx = self.begin().await?;
-        Self::lock(&mut tx, environment).await?;
+        Self::lock(&mut tx, "").await?;
         Ok(tx)
     }
 
@@ -97,6 +105,7 @@ impl Store {
         let mut tx = self.begin().await?;
         for environment in environments {
             Self::lock(&mut tx, environment).await?;
+            settings::raise_version(&mut tx, environment).await?;
         }
         Ok(tx)
     }

@@ -4,11 +4,12 @@ use std::fmt;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{StoreError, Tx};
 
 /// How a drain ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunOutcome {
     /// All of it.
@@ -38,7 +39,7 @@ impl RunOutcome {
 }
 
 /// Something that was refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RunReject {
     /// The Redis key, unprintable bytes escaped.
     pub key: String,
@@ -49,7 +50,7 @@ pub struct RunReject {
 }
 
 /// Minutes nobody can vouch for: from the first instant up to, not including, the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RunGap {
     /// Start of the first minute.
     pub from: DateTime<Utc>,
@@ -58,7 +59,7 @@ pub struct RunGap {
 }
 
 /// One drain of one source in one environment.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Run {
     /// Its number; 0 before it is kept.
     pub id: i64,

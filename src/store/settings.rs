@@ -30,6 +30,30 @@ pub async fn set(tx: &mut Tx, name: &str, value: &str) -> Result<(), StoreError>
     Ok(())
 }
 
+/// The version of an environment's data: every transaction that may change a report raises it; none before the first.
+///
+/// # Errors
+/// The database failed.
+pub async fn version(tx: &mut Tx, environment: &str) -> Result<Option<String>, StoreError> {
+    get(tx, &format!("{VERSION}{environment}")).await
+}
+
+/// Raises the version of an environment's data.
+///
+/// # Errors
+/// The database failed.
+pub(super) async fn raise_version(tx: &mut Tx, environment: &str) -> Result<(), StoreError> {
+    sqlx::query!(
+        "INSERT INTO settings (name, value) VALUES ($1, '1')
+         ON CONFLICT (name) DO UPDATE SET value = (settings.value::bigint + 1)::text",
+        format!("{VERSION}{environment}")
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+const VERSION: &str = "version of ";
 const PRUNED_BEFORE: &str = "minutes pruned before";
 
 /// The instant before which minute rows have been dropped.

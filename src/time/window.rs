@@ -16,7 +16,18 @@ pub enum Window {
 
 /// How a limiter opens its windows.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    utoipa::ToSchema,
+    serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Algorithm {

@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::drain::Drained;
 use crate::{
@@ -77,7 +78,7 @@ pub struct Totals {
 }
 
 /// A line in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// No run has ended since the process started.

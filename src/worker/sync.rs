@@ -34,7 +34,7 @@ pub async fn sync(folga: &Folga) -> anyhow::Result<()> {
     let zone = settings::get(&mut tx, ZONE).await?;
     tx.rollback().await?;
     if !identities.is_empty() {
-        let mut tx = folga.store.begin_write("").await?;
+        let mut tx = folga.store.begin_write_apart().await?;
         for (name, value) in check_identities(folga, &mut tx).await? {
             settings::set(&mut tx, &name, &value).await?;
         }

@@ -13,10 +13,7 @@ const NOW: &str = "2025-03-10T14:05:00Z";
 async fn three_hours() -> Bench {
     let catalog = messages(&[
         ("messages", THIRTY),
-        (
-            "other",
-            &THIRTY.replace("window", "mode = { staging = \"block\" }\nwindow"),
-        ),
+        ("other", &THIRTY.replace("limit = 30", "limit = { staging = 30 }")),
         ("burst", &THIRTY.replace("1m", "5s")),
     ]);
     let staging = "[[environment]]\nname = \"staging\"\nprefix = \"PREFIX-stg:\"\n[scope.tenant]";

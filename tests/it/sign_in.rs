@@ -132,9 +132,9 @@ async fn one_is_led_to_no_other_site_and_over_tls_the_cookie_stays_there() {
         "{}",
         secure.head
     );
-    // Whoever sends a book is no browser with a form.
+    // A book is no token.
     let long = serving
         .post("/sign-in", &format!("token={}", "x".repeat(20_000)))
         .await;
-    assert_eq!(long.status, 413);
+    assert_eq!(long.status, 401);
 }

@@ -13,6 +13,7 @@ mod l_moments;
 mod worlds;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use gev::Gev;
 use interval::Interval;
@@ -30,7 +31,7 @@ const MAX_SHAPE: f64 = 0.5;
 const MARGIN: f64 = 1.25;
 
 /// What a projection rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The observed peak and a quarter more.

@@ -72,7 +72,6 @@ async fn an_hour_over_midnight() {
 }
 
 #[tokio::test]
-#[ignore = "needs whatif"]
 async fn an_hour_with_other_values() {
     let bench = hours().await;
     let expected = [
@@ -154,7 +153,6 @@ async fn a_local_day() {
 }
 
 #[tokio::test]
-#[ignore = "needs whatif"]
 async fn a_local_day_with_other_values() {
     let bench = local_days().await;
     let whole = [

@@ -50,7 +50,6 @@ async fn one_minute() {
 }
 
 #[tokio::test]
-#[ignore = "needs whatif"]
 async fn one_minute_with_other_values() {
     let bench = minutes().await;
     for (id, exact) in [("anchored", false), ("sliding", false), ("fixed", true)] {
@@ -143,7 +142,6 @@ async fn fifteen_minutes_over_the_hour() {
 }
 
 #[tokio::test]
-#[ignore = "needs whatif"]
 async fn fifteen_minutes_with_other_values() {
     let bench = quarters().await;
     for id in ["anchored", "sliding"] {

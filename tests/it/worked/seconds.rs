@@ -55,7 +55,6 @@ async fn five_seconds_have_bounds() {
 }
 
 #[tokio::test]
-#[ignore = "needs whatif"]
 async fn five_seconds_with_other_values_tell_nothing() {
     let bench = world(
         "UTC",
