@@ -47,7 +47,7 @@ async fn first_paint_shows_the_figures_in_both_languages() {
         "<html lang=\"en\">",
         "data-limit=\"messages\" data-status=\"near\"",
         "76.6\u{a0}%",
-        "30 in 1\u{a0}min",
+        "30 in 1 min",
         "alert at 21",
     ] {
         assert!(page.body.contains(piece), "{piece}: {}", page.body);
