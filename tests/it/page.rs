@@ -192,7 +192,7 @@ async fn assets_are_kept_for_good() {
             "{}",
             asset.head
         );
-        let kind = if path.ends_with(".css") {
+        let kind = if path.strip_suffix(".css").is_some() {
             "text/css"
         } else {
             "text/javascript"
