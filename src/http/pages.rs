@@ -190,7 +190,7 @@ impl Fault {
         } else {
             ProblemPage::new
         };
-        (status, page(frame, title, detail))
+        (status, page(frame, title, &detail))
     }
 }
 

@@ -3,6 +3,7 @@
 use askama::Template;
 
 use super::Frame;
+use crate::report::printable;
 
 /// What is wrong, and the remedy.
 #[derive(Debug, Template)]
@@ -18,19 +19,19 @@ pub struct ProblemPage {
 impl ProblemPage {
     /// A page with a title and a detail of the page's own texts.
     #[must_use]
-    pub fn new(frame: Frame, title: &str, detail: String) -> Self {
+    pub fn new(frame: Frame, title: &str, detail: &str) -> Self {
         let title = frame.text(title);
         Self {
             frame,
             title,
-            detail,
+            detail: printable(detail),
             english: false,
         }
     }
 
     /// A page with a detail as the API has it.
     #[must_use]
-    pub fn of_api(frame: Frame, title: &str, detail: String) -> Self {
+    pub fn of_api(frame: Frame, title: &str, detail: &str) -> Self {
         Self {
             english: true,
             ..Self::new(frame, title, detail)

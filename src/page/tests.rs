@@ -67,7 +67,7 @@ fn pages(language: Language) -> Vec<String> {
     vec![
         Overview::new(frame(language), &report).html(),
         limit_page(&detail(hostile()), language, 20, Some(1)),
-        ProblemPage::new(frame(language), "problem-limit", HOSTILE.to_owned()).html(),
+        ProblemPage::new(frame(language), "problem-limit", HOSTILE).html(),
         document(&report, chrono_tz::America::Sao_Paulo, language),
     ]
 }

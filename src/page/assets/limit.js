@@ -82,7 +82,7 @@ const numbers = (counts) => counts.map((count) => (count === null ? null : Numbe
 const dates = data.language === "en" ? "sv" : data.language;
 const moment = new Intl.DateTimeFormat(dates, { dateStyle: "short", timeStyle: "short", timeZone: data.zone });
 const date = new Intl.DateTimeFormat(dates, { dateStyle: "short", timeZone: data.zone });
-const clock = new Intl.DateTimeFormat(data.language, { hour: "2-digit", minute: "2-digit", timeZone: data.zone });
+const clock = new Intl.DateTimeFormat(dates, { hour: "2-digit", minute: "2-digit", timeZone: data.zone });
 const at = (format, seconds) => format.format(new Date(seconds * 1000));
 const day = (seconds) => (dates === "sv" ? at(date, seconds).slice(5) : at(date, seconds).slice(0, 5));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -254,13 +254,15 @@ function key(plot, event) {
       const shift = times[place] < min ? times[place] - min : times[place] - max;
       plot.setScale("x", { min: min + shift, max: max + shift });
     }
-    plot.setCursor({ left: plot.valToPos(times[place] + HOUR / 2, "x"), top: 0 });
+    // A scale that was just set holds after the present task.
+    queueMicrotask(() => plot.setCursor({ left: plot.valToPos(times[place] + HOUR / 2, "x"), top: 0 }));
   };
   const zoom = (factor) => {
     const centre = times[here] ?? (min + max) / 2;
     const half = Math.max(6 * HOUR, ((max - min) / 2) * factor);
     const from = Math.max(data.start, centre - half);
     plot.setScale("x", { min: from, max: Math.min(data.start + hours * HOUR, from + 2 * half) });
+    queueMicrotask(() => plot.setCursor({ left: plot.valToPos(centre + HOUR / 2, "x"), top: 0 }));
   };
   const moves = {
     ArrowLeft: () => point(here - (event.shiftKey ? 24 : 1)),
