@@ -72,13 +72,13 @@ async fn one_tag_means_the_same_bytes_until_the_environment_changes() {
         first.push(answer);
     }
 
-    count(&bench, "-stg", "1305", "9").await;
+    count(&bench, "-stg", "1358", "9").await;
     drain_one(&bench, "staging").await;
     for (path, answer) in paths.iter().zip(&first) {
         assert_eq!(tagged(&serving, path).await, *answer, "{path}");
     }
 
-    count(&bench, "", "1305", "9").await;
+    count(&bench, "", "1358", "9").await;
     drain_one(&bench, "prod").await;
     for (path, (tag, body)) in paths.iter().zip(&first) {
         let (new_tag, new_body) = tagged(&serving, path).await;
@@ -116,7 +116,7 @@ async fn who_has_an_answer_is_not_sent_it_again() {
         .await;
     assert_eq!(answer.status, 200);
 
-    count(&bench, "", "1305", "9").await;
+    count(&bench, "", "1358", "9").await;
     drain_one(&bench, "prod").await;
     assert_eq!(ask(tag).await.status, 200);
 }

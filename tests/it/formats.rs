@@ -135,14 +135,13 @@ async fn no_identity_is_a_formula_or_breaks_a_table() {
         "{}",
         ran.stdout
     );
-    assert!(
-        table[3]
-            .starts_with("| l1 | 30 / 1m | observe | 7 (≥4) | 23.3 % | ok | ≈0 in ≈0 | 0/28 | wait 0/28 |")
-    );
+    assert!(table[3].starts_with(
+        "| l1 | 30 / 1m | observe | 7 (≥4) | 23.3 % | ok, partial | ≈0 in ≈0 | 0/28 | wait 0/28 |"
+    ));
 
     let ran = bench.folga(&arguments("table")).at(TO).run().await.succeeded();
     assert!(
-        ran.stdout.lines().all(|line| line.chars().count() < 150),
+        ran.stdout.lines().all(|line| line.chars().count() < 190),
         "{}",
         ran.stdout
     );
