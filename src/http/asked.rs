@@ -66,7 +66,7 @@ pub(super) fn period(site: &Site, query: &Query<'_>) -> Result<Period, Problem> 
     )?)
 }
 
-fn days(text: &str) -> Result<u32, Problem> {
+pub(super) fn days(text: &str) -> Result<u32, Problem> {
     text.parse()
         .map_err(|_| Problem::BadRequest(format!("days is no whole number: {text:?}")))
 }

@@ -18,6 +18,7 @@ mod pulse;
 mod query;
 mod runs;
 mod session;
+mod visit;
 
 use std::sync::Arc;
 

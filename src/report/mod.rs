@@ -31,7 +31,7 @@ pub use csv::csv;
 pub use input::{InForce, LimitData, ReportInput, ShapeData, UnlimitedData};
 pub use markdown::markdown;
 pub use parts::{LeftOut, Parts, ignored_hours};
-pub use period::{Period, PeriodChoice};
+pub use period::{Period, PeriodChoice, first_hour};
 pub use reason::reason;
 pub use table::table;
 pub use view::{

@@ -118,7 +118,8 @@ impl Period {
 }
 
 /// The first hour that starts in a local day.
-pub(super) fn first_hour(day: Day, zone: Tz) -> Hour {
+#[must_use]
+pub fn first_hour(day: Day, zone: Tz) -> Hour {
     let start = day_start(day, zone);
     let hour = Hour::containing(start);
     if hour.start() < start { hour.next() } else { hour }

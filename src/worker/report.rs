@@ -13,8 +13,8 @@ use crate::{
     catalog::{Group, Limit, Source, UNLIMITED},
     fold::{HourRow, Merged},
     report::{
-        Detail, Hours, InForce, LeftOut, LimitData, Limits, Parts, Period, Report, ReportInput, ShapeData,
-        UnlimitedData, WhatIf, build, detail, hours, states, what_if,
+        Detail, Hours, InForce, LeftOut, LimitData, LimitView, Limits, Parts, Period, Report, ReportInput,
+        ShapeData, UnlimitedData, WhatIf, build, detail, hours, states, what_if,
     },
     store::{StoreError, Tx, coverage, daily, hourly, labels, shapes},
     time::{Day, Hour, Minute, Window, day_of},
@@ -52,19 +52,23 @@ pub async fn limit_states(folga: &Folga, environment: &str) -> Result<Limits, St
     ))
 }
 
-/// Looks at one limit closer up.
+/// Looks at one limit closer up, and at what a value would have refused that is chosen in view of it.
 ///
 /// # Errors
 /// The database failed.
-pub async fn limit_detail(
+pub async fn limit_page(
     folga: &Folga,
     environment: &str,
     limit: &Limit,
     period: Period,
-) -> Result<Detail, StoreError> {
+    value: impl FnOnce(&LimitView) -> u64,
+) -> Result<(Detail, WhatIf), StoreError> {
     let asked = Asked::one(environment, limit, period);
     let read = Read::of(folga, &asked).await?;
-    Ok(detail(&read.input(folga, &asked), limit, &read.rows))
+    let input = read.input(folga, &asked);
+    let detail = detail(&input, limit, &read.rows);
+    let what_if = what_if(&input, limit, value(&detail.limit));
+    Ok((detail, what_if))
 }
 
 /// The hours of a limit.
