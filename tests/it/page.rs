@@ -121,7 +121,7 @@ async fn what_is_not_there_gives_a_page_with_the_remedy() {
     let (_bench, serving, _) = counted("esc-1").await;
     for (path, status, remedy) in [
         ("/?env=nope", 404, "Choose one of: prod."),
-        ("/?group=nope", 404, "Choose one of: A."),
+        ("/?group=nope", 404, "Choose one of: A, unlimited."),
         ("/limits/nope?env=prod", 404, "The overview lists all of them."),
         ("/?env=prod&days=0", 400, "ask for 1 to 90 days"),
         ("/?env=prod&from=2026-03-01", 400, "give to as well"),
