@@ -90,7 +90,9 @@ pub fn router(site: Site) -> Router {
         .route("/assets/{name}", get(pages::asset))
         .route(
             "/sign-in",
-            post(session::sign_in).layer(DefaultBodyLimit::max(session::LONGEST)),
+            get(session::begin)
+                .post(session::sign_in)
+                .layer(DefaultBodyLimit::max(session::LONGEST)),
         )
         .route("/sign-out", post(session::sign_out))
         .route(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::{
-    extract::{Path, RawQuery, State},
+    extract::{Path, RawQuery, State, rejection::PathRejection},
     http::{HeaderMap, StatusCode, Uri, header},
     response::{Html, IntoResponse, Response},
 };
@@ -50,10 +50,12 @@ pub(super) async fn overview(
 /// `/limits/{id}`: one limit closer up.
 pub(super) async fn limit(
     State(site): State<Site>,
-    Path(id): Path<String>,
+    id: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
+    // An id that is no text is none of the catalog's.
+    let id = id.map_or_else(|_| "\u{fffd}".to_owned(), |Path(id)| id);
     let (frame, chosen) = frame(&site, &headers, query.as_deref(), Some(id));
     let shown = show_limit(&site, &frame, query.as_deref()).await;
     answer(shown, frame, chosen)

@@ -43,7 +43,7 @@ impl IntoResponse for Problem {
             Self::NotFound(detail) => (StatusCode::NOT_FOUND, detail),
             Self::MethodNotAllowed => (
                 StatusCode::METHOD_NOT_ALLOWED,
-                "this route answers GET".to_owned(),
+                "this route takes no such method: the Allow header names those it takes".to_owned(),
             ),
             Self::NotAcceptable(detail) => (StatusCode::NOT_ACCEPTABLE, detail),
             Self::Busy(detail) => (StatusCode::SERVICE_UNAVAILABLE, detail.to_owned()),

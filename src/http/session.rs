@@ -45,6 +45,14 @@ pub(super) fn sign_in_page(site: &Site, request: &Request) -> Response {
     pages::sign_in(site, request.headers(), address, false)
 }
 
+/// The form by itself. Whoever needs none is led to the overview.
+pub(super) async fn begin(State(site): State<Site>, headers: HeaderMap) -> Response {
+    if site.admits(&headers) {
+        return Redirect::to("/").into_response();
+    }
+    pages::sign_in(&site, &headers, "/", false)
+}
+
 /// Takes the form.
 pub(super) async fn sign_in(
     State(site): State<Site>,
@@ -101,8 +109,9 @@ fn key(token: &Secret) -> Key {
 fn is_local(address: &str) -> bool {
     address.starts_with('/')
         && !address.starts_with("//")
-        && !address.contains(['\\', '\r', '\n'])
         && address.is_ascii()
+        // Browsers drop tabs and line ends from addresses: what follows one may make a second slash.
+        && !address.contains(|letter: char| letter == '\\' || letter.is_ascii_control())
 }
 
 /// Whether the browser came over TLS, which ends before folga.
@@ -158,6 +167,7 @@ mod tests {
             "/\\evil.example",
             "https://evil.example",
             "/a\r\nSet-Cookie: x",
+            "/\t/evil.example",
         ] {
             assert!(!is_local(elsewhere), "{elsewhere}");
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::http::StatusCode;
-use chrono::{Days, NaiveDate};
+use chrono::{Datelike as _, Days, NaiveDate};
 use chrono_tz::Tz;
 
 use super::{Site, asked, problem::Problem, query::Query};
@@ -135,7 +135,8 @@ fn whole_day(text: &str, more: u64, zone: Tz) -> String {
     let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
     let day = day
         .filter(|_| text.len() == 10)
-        .and_then(|day| day.checked_add_days(Days::new(more)));
+        .and_then(|day| day.checked_add_days(Days::new(more)))
+        .filter(|day| day.year() <= 9999);
     day.map_or_else(
         || text.to_owned(),
         |day| first_hour(day, zone).start().to_rfc3339(),

@@ -1,9 +1,13 @@
 //! Where a page is, and the links that lead from it: each keeps what was chosen and changes one thing.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::form_urlencoded::Serializer;
 
 use super::Filter;
 use crate::language::Language;
+
+/// What an id of the catalog does not hold.
+const NOT_IN_IDS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-');
 
 /// The address of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +34,8 @@ impl Address {
     /// What stands before the `?`.
     #[must_use]
     pub fn path(&self) -> String {
-        (self.limit.as_ref()).map_or_else(|| "/".to_owned(), |id| format!("/limits/{id}"))
+        let id = |id: &String| utf8_percent_encode(id, NOT_IN_IDS).to_string();
+        (self.limit.as_ref()).map_or_else(|| "/".to_owned(), |limit| format!("/limits/{}", id(limit)))
     }
 
     /// The parameters, in order.

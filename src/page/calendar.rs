@@ -54,6 +54,7 @@ fn cell(day: &DayView, words: Words) -> Cell {
     // 99 % are enough to be counted as a covered day.
     let is_full = minutes > 0 && u128::from(covered) * 100 >= u128::from(minutes) * 99;
     let (kind, text) = match (covered, day.total) {
+        (0, 0) if minutes == 0 => ("ahead", words.day(day.day)),
         (0, 0) => ("gap", words.with("calendar-gap", &[named])),
         (_, 0) => (
             if is_full { "quiet" } else { "part" },

@@ -58,8 +58,14 @@ pub(super) fn grid(
     (from, to): (DateTime<Utc>, DateTime<Utc>),
 ) -> Vec<(Known, Option<&HourView>)> {
     let count = usize::try_from((to - from).num_hours()).unwrap_or(0);
-    let mut grid = vec![(Known::Gap, None); count];
-    let mut last = 0;
+    let unseen = |place| {
+        if from + TimeDelta::hours(place) < detail.closed_before {
+            Known::Gap
+        } else {
+            Known::Ahead
+        }
+    };
+    let mut grid: Vec<_> = (0..).take(count).map(|place| (unseen(place), None)).collect();
     for hour in &detail.hours {
         let place = usize::try_from((hour.hour - from).num_hours())
             .ok()
@@ -71,10 +77,6 @@ pub(super) fn grid(
             _ => Known::Whole,
         };
         grid[place] = (known, Some(hour));
-        last = place + 1;
-    }
-    if detail.limit.partial {
-        grid[last..].fill((Known::Ahead, None));
     }
     grid
 }

@@ -250,7 +250,8 @@ fn what_if(limit: &LimitView, tried: &Tried, largest: u64, words: Words) -> What
     let most = peak.max(limit.limit.unwrap_or(0)).max(result.limit);
     WhatIfView {
         value: result.limit,
-        most: most.saturating_add(most / 4).max(10),
+        // Sliders count in floating point.
+        most: most.saturating_add(most / 4).clamp(10, 1 << 53),
         requests: result.requests.map(|requests| (words.number(requests), requests)),
         windows: result
             .identity_windows

@@ -75,6 +75,7 @@ pub(super) fn detail(limit: LimitView) -> Detail {
     Detail {
         limit,
         group: ("A".to_owned(), "Critical".to_owned()),
+        closed_before: DateTime::<Utc>::MAX_UTC,
         days: Vec::new(),
         hours: Vec::new(),
         profile: Profile {

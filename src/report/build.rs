@@ -1,6 +1,10 @@
 //! From what was read to the report.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{
+    borrow::Cow,
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
 
 use chrono::SubsecRound;
 use chrono_tz::Tz;
@@ -11,7 +15,7 @@ use super::{
     facts::SourceFacts,
     hours::hours,
     input::ReportInput,
-    limit::limit_view,
+    limit::{limit_view, own_sources},
     parts::{LeftOut, ignored_hours},
     profile::profile,
     unlimited,
@@ -21,7 +25,7 @@ use crate::{
     calibration::Vouched,
     catalog::{Limit, Source},
     fold::HourRow,
-    time::Minute,
+    time::{Day, Hour, Minute, Window, day_of},
 };
 
 /// What all limits of a report have in common.
@@ -30,6 +34,8 @@ pub(super) struct Context<'a> {
     pub(super) left_out: LeftOut,
     /// The sources of the environment.
     pub(super) sources: BTreeMap<&'a str, SourceFacts<'a>>,
+    /// Hours of day by source and window: many limits share both.
+    hours_of_day: RefCell<HashMap<(String, Window), [bool; 24]>>,
 }
 
 impl<'a> Context<'a> {
@@ -55,7 +61,32 @@ impl<'a> Context<'a> {
             input,
             left_out: LeftOut::new(&input.catalog.ignored, input.environment),
             sources: input.catalog.sources.iter().filter(here).map(facts).collect(),
+            hours_of_day: RefCell::default(),
         }
+    }
+
+    /// The local hours of day in which a source was vouched for, for windows of a length.
+    pub(super) fn hours_of_day(&self, source: &str, window: Window) -> [bool; 24] {
+        let Some(facts) = self.sources.get(source) else {
+            return [false; 24];
+        };
+        let mut known = self.hours_of_day.borrow_mut();
+        *known.entry((source.to_owned(), window)).or_insert_with(|| {
+            let Period { from, to } = self.input.period;
+            facts.vouched.hours_of_day(from, to, self.zone(), |hour| {
+                self.left_out.holds(hour) || self.left_out.clean_from(hour, window).is_some()
+            })
+        })
+    }
+
+    /// The local days of the period that are left out in part or as a whole.
+    pub(super) fn ignored_days(&self) -> BTreeSet<Day> {
+        let Period { from, to } = self.input.period;
+        (from.index()..to.index())
+            .map(Hour::from_index)
+            .filter(|hour| self.left_out.holds(*hour))
+            .map(|hour| day_of(hour.start(), self.zone()))
+            .collect()
     }
 
     pub(super) fn zone(&self) -> Tz {
@@ -114,6 +145,10 @@ pub fn detail(input: &ReportInput<'_>, limit: &Limit, rows: &[HourRow]) -> Detai
     Detail {
         limit: limit_view(limit, &context),
         group: group.unwrap_or_default(),
+        closed_before: own_sources(limit, &context)
+            .map(|source| source.vouched.closed_before.start())
+            .min()
+            .unwrap_or(input.generated_at),
         days: days(limit, &context),
         profile: profile(&hours, context.zone()),
         hours,

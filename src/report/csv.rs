@@ -212,19 +212,28 @@ fn without<'a>(row: &Row<'a>) -> Option<&'a SizingView> {
     advice(row)?.dominated.as_ref()?.without.as_ref()
 }
 
-/// A text that no spreadsheet takes for a formula: not even behind blanks or in full-width letters.
+/// A text that no spreadsheet takes for a formula: not even behind blanks, in full-width letters, or behind a semicolon,
+/// at which some are set to split.
 fn text(text: &str) -> String {
+    let mut parts = text.split(';').map(|part| {
+        if is_formula(part) {
+            format!("'{part}")
+        } else {
+            part.to_owned()
+        }
+    });
+    let first = parts.next().unwrap_or_default();
+    parts.fold(first, |text, part| text + ";" + &part)
+}
+
+fn is_formula(text: &str) -> bool {
     let is_blank = |letter: char| letter.is_whitespace() || letter.is_control() || letter == '\u{feff}';
     let first = text.trim_start_matches(is_blank).chars().next();
-    let is_formula = matches!(
+    let begins = matches!(
         first,
         Some('=' | '+' | '-' | '@' | '\u{ff1d}' | '\u{ff0b}' | '\u{ff0d}' | '\u{ff20}')
     );
-    if is_formula || text.starts_with(['\t', '\r', '\n']) {
-        format!("'{text}")
-    } else {
-        text.to_owned()
-    }
+    begins || text.starts_with(['\t', '\r', '\n'])
 }
 
 /// A word of the program's own, as the JSON has it.

@@ -1,32 +1,21 @@
 //! The local days of one limit.
 
-use std::collections::BTreeSet;
-
 use super::{
     build::Context,
     input::LimitData,
-    limit::{own_sources, rules},
+    limit::{rules, used_sources},
     view::DayView,
 };
-use crate::{
-    calibration::Observed,
-    catalog::Limit,
-    time::{Hour, day_of},
-};
+use crate::{calibration::Observed, catalog::Limit};
 
 /// Every local day of the period.
 pub(super) fn days(limit: &Limit, context: &Context<'_>) -> Vec<DayView> {
     let none = LimitData::default();
     let data = context.input.limits.get(&limit.id).unwrap_or(&none);
     let rules = rules(limit, context);
-    let period = context.input.period;
-    let ignored: BTreeSet<_> = (period.from.index()..period.to.index())
-        .map(Hour::from_index)
-        .filter(|hour| context.left_out.holds(*hour))
-        .map(|hour| day_of(hour.start(), context.zone()))
-        .collect();
+    let ignored = context.ignored_days();
     let mut days: Vec<DayView> = Vec::new();
-    for source in own_sources(limit, context) {
+    for source in used_sources(limit, context) {
         for (place, (day, coverage)) in source.days.iter().enumerate() {
             if days.len() <= place {
                 days.push(DayView {

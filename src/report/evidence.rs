@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use chrono::Datelike as _;
+use chrono::{DateTime, Datelike as _, Days, TimeDelta, Utc};
+use chrono_tz::Tz;
 
 use super::{
     build::Context,
@@ -18,7 +19,7 @@ use crate::{
     },
     catalog::{Limit, Mode},
     language::Language,
-    time::{Day, Window, day_of},
+    time::{Day, Window, day_end, day_of, day_start},
 };
 
 /// A limit that has been held against what was seen.
@@ -42,11 +43,7 @@ pub(super) fn readiness(judged: &Judged<'_>, context: &Context<'_>) -> Readiness
                 .first_minute()
                 .min(source.vouched.closed_before);
             let last = day_of(end.start(), context.zone());
-            let known = judged
-                .data
-                .counted
-                .history_from
-                .map(|from| day_of(from, context.zone()));
+            let known = (judged.data.counted.history_from).map(|from| first_whole_day(from, context.zone()));
             known.map_or(covered, |first| covered.min(days_between(first, last)))
         })
         .min();
@@ -63,36 +60,44 @@ pub(super) fn readiness(judged: &Judged<'_>, context: &Context<'_>) -> Readiness
     )
 }
 
+/// The first local day of which 99 % lie behind an instant.
+fn first_whole_day(from: DateTime<Utc>, zone: Tz) -> Day {
+    let day = day_of(from, zone);
+    let (start, end) = (day_start(day, zone), day_end(day, zone));
+    if (from - start) * 100 > end - start {
+        day + Days::new(1)
+    } else {
+        day
+    }
+}
+
 fn days_between(first: Day, last: Day) -> u32 {
     u32::try_from((last - first).num_days()).unwrap_or(0)
 }
 
-/// Whether the peak means "at least": only accepted requests were counted while the limit that was enforced then was
-/// reached.
+/// Whether the peak means "at least": only accepted requests were counted, and on some day the limit that was enforced
+/// then was reached, so that more may have been asked for.
 pub(super) fn is_censored(judged: &Judged<'_>, context: &Context<'_>) -> bool {
     if !judged.limit.counts_accepted(&context.input.catalog.sources) {
         return false;
     }
-    let at = judged
-        .data
-        .counted
-        .merged
-        .figures
-        .peak
-        .map(|peak| peak.at.start());
     let in_force = &judged.data.in_force;
-    // What was counted before the record begins was counted under its first entry, for all that is known.
-    let then = at.and_then(|at| {
-        in_force
-            .iter()
-            .rfind(|entry| entry.from <= at)
-            .or(in_force.first())
-    });
-    let (mode, value) = then.map_or((Some(judged.target.mode), judged.target.limit), |entry| {
-        (entry.mode, entry.value)
-    });
-    let peak = judged.observed.value.unwrap_or(judged.observed.lower);
-    mode == Some(Mode::Block) && value.is_some_and(|value| peak >= value)
+    let reached = |at: DateTime<Utc>, peak: u64| {
+        // What was counted before the record begins was counted under its first entry, for all that is known.
+        let then = (in_force.iter().rfind(|entry| entry.from <= at)).or(in_force.first());
+        let (mode, value) = then.map_or((Some(judged.target.mode), judged.target.limit), |entry| {
+            (entry.mode, entry.value)
+        });
+        mode == Some(Mode::Block) && value.is_some_and(|value| peak >= value)
+    };
+    judged.data.counted.days.iter().any(|(day, merged)| {
+        let figures = &merged.figures;
+        let end = || day_end(*day, context.zone()) - TimeDelta::minutes(1);
+        let (at, peak) = figures
+            .peak
+            .map_or_else(|| (end(), figures.lower), |peak| (peak.at.start(), peak.value));
+        figures.total > 0 && reached(at, peak)
+    })
 }
 
 /// Where the daily peaks are going.
@@ -177,14 +182,16 @@ fn sizing_view(sizing: Sizing) -> SizingView {
 }
 
 /// The days of the period that say how often there is traffic: those with some, and those that were covered and quiet.
+/// A day that is left out in part was not quiet for all that is known.
 fn known_days(judged: &Judged<'_>, context: &Context<'_>) -> usize {
     let active = &judged.data.counted.days;
+    let ignored = context.ignored_days();
     let mut quiet = None;
     for source in own_sources(judged.limit, context).filter(|source| source.vouched.first.is_some()) {
         let covered = source.days.values().filter(|day| day.is_covered());
         let covered: BTreeSet<Day> = covered
             .map(|DayCoverage { day, .. }| *day)
-            .filter(|day| !active.contains_key(day))
+            .filter(|day| !active.contains_key(day) && !ignored.contains(day))
             .collect();
         quiet = Some(match quiet {
             None => covered,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     build::Context,
-    limit::{own_sources, peak_view, rules},
+    facts::SourceFacts,
+    limit::{peak_view, rules, used_sources},
     view::HourView,
 };
 use crate::{calibration::Observed, catalog::Limit, fold::HourRow, time::Hour};
@@ -14,17 +15,23 @@ use crate::{calibration::Observed, catalog::Limit, fold::HourRow, time::Hour};
 pub(super) fn hours(limit: &Limit, context: &Context<'_>, rows: &[HourRow]) -> Vec<HourView> {
     let rows: BTreeMap<Hour, &HourRow> = rows.iter().map(|row| (row.hour, row)).collect();
     let period = context.input.period;
+    let sources = used_sources(limit, context);
     let hours = (period.from.index()..period.to.index()).map(Hour::from_index);
     hours
-        .filter_map(|hour| view(limit, hour, rows.get(&hour).copied(), context))
+        .filter_map(|hour| view(limit, &sources, hour, rows.get(&hour).copied(), context))
         .collect()
 }
 
-fn view(limit: &Limit, hour: Hour, row: Option<&HourRow>, context: &Context<'_>) -> Option<HourView> {
-    let sources = || own_sources(limit, context);
-    let covered_minutes = sources()
+fn view(
+    limit: &Limit,
+    sources: &[&SourceFacts<'_>],
+    hour: Hour,
+    row: Option<&HourRow>,
+    context: &Context<'_>,
+) -> Option<HourView> {
+    let covered_minutes = (sources.iter())
         .map(|source| source.vouched.covered_minutes(hour))
-        .max()
+        .min()
         .unwrap_or(0);
     if row.is_none() && covered_minutes == 0 {
         return None;
@@ -37,7 +44,9 @@ fn view(limit: &Limit, hour: Hour, row: Option<&HourRow>, context: &Context<'_>)
         total: figures.total,
         identities: figures.identities,
         covered_minutes,
-        partial: sources().any(|source| source.vouched.closed_before < hour.next().first_minute()),
+        partial: sources
+            .iter()
+            .any(|source| source.vouched.closed_before < hour.next().first_minute()),
         ignored: context.left_out.holds(hour),
     })
 }

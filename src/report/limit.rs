@@ -12,7 +12,6 @@ use crate::{
     calibration::{Observed, Percentiles, Target, WouldBlock},
     catalog::Limit,
     fold::{Figures, Rules},
-    time::Window,
 };
 
 pub(super) fn limit_view(limit: &Limit, context: &Context<'_>) -> LimitView {
@@ -22,8 +21,8 @@ pub(super) fn limit_view(limit: &Limit, context: &Context<'_>) -> LimitView {
     let figures = &data.counted.merged.figures;
     let rules = rules(limit, context);
     let target = target(limit, context);
-    let hours_of_day = hours_of_day(own_sources(limit, context), limit.window, context);
-    let observed = Observed::new(figures, &rules, hours_of_day.contains(&true));
+    let hours_of_day = hours_of_day(limit, context);
+    let observed = observed(limit, figures, context);
     let judgement = target.judge(&observed);
     let judged = Judged {
         limit,
@@ -108,6 +107,16 @@ pub(super) fn own_sources<'c>(
         .filter_map(|name| context.sources.get(name.as_str()))
 }
 
+/// Those of them that ever had a sample; all of them where none had. A source that is not used yet hides nothing of
+/// what the others tell.
+pub(super) fn used_sources<'c>(limit: &'c Limit, context: &'c Context<'_>) -> Vec<&'c SourceFacts<'c>> {
+    let own: Vec<_> = own_sources(limit, context).collect();
+    let used: Vec<_> = (own.iter().copied())
+        .filter(|source| source.vouched.first.is_some())
+        .collect();
+    if used.is_empty() { own } else { used }
+}
+
 pub(super) fn peak_view(
     limit: &Limit,
     figures: &Figures,
@@ -147,20 +156,18 @@ fn accepted_peak(accepted: &ShapeData, target: &Target) -> Option<AcceptedView> 
     })
 }
 
+/// What figures of a limit show.
+pub(super) fn observed(limit: &Limit, figures: &Figures, context: &Context<'_>) -> Observed {
+    let covered = hours_of_day(limit, context).contains(&true);
+    Observed::new(figures, &rules(limit, context), covered)
+}
+
 /// The local hours of day in which a limit was vouched for. An hour some of whose windows reach back into one that is
 /// left out was not quiet for all that is known.
-fn hours_of_day<'s>(
-    sources: impl Iterator<Item = &'s SourceFacts<'s>>,
-    window: Window,
-    context: &Context<'_>,
-) -> [bool; 24] {
-    let Period { from, to } = context.input.period;
-    let left_out = &context.left_out;
+fn hours_of_day(limit: &Limit, context: &Context<'_>) -> [bool; 24] {
     let mut hours = [false; 24];
-    for source in sources {
-        let seen = source.vouched.hours_of_day(from, to, context.zone(), |hour| {
-            left_out.holds(hour) || left_out.clean_from(hour, window).is_some()
-        });
+    for name in &limit.sources {
+        let seen = context.hours_of_day(name, limit.window);
         hours.iter_mut().zip(seen).for_each(|(hour, seen)| *hour |= seen);
     }
     hours

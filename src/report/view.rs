@@ -235,6 +235,8 @@ pub struct Detail {
     pub limit: LimitView,
     /// Id and name of its group.
     pub group: (String, String),
+    /// The first instant that has not closed.
+    pub closed_before: DateTime<Utc>,
     /// Its local days.
     pub days: Vec<DayView>,
     /// Its hours of which something is known.

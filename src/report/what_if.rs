@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 use super::{
     build::Context,
     input::ReportInput,
-    limit::rules,
+    limit::{observed, rules},
     view::{LimitState, Limits, Report, WhatIf},
 };
 use crate::{
@@ -18,11 +18,11 @@ use crate::{
 #[must_use]
 pub fn what_if(input: &ReportInput<'_>, limit: &Limit, value: u64) -> WhatIf {
     let context = Context::new(input);
-    let counted = input
-        .limits
-        .get(&limit.id)
-        .map(|data| &data.counted.merged.figures);
-    let refused = counted.and_then(|figures| WouldBlock::new(figures, &rules(limit, &context), value));
+    let data = input.limits.get(&limit.id);
+    let refused = data
+        .map(|data| &data.counted.merged.figures)
+        .filter(|figures| observed(limit, figures, &context).is_known())
+        .and_then(|figures| WouldBlock::new(figures, &rules(limit, &context), value));
     WhatIf {
         id: limit.id.clone(),
         environment: input.environment.to_owned(),

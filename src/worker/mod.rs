@@ -6,6 +6,7 @@ pub mod board;
 pub mod drain;
 mod gaps;
 mod passes;
+mod read;
 pub mod report;
 pub mod retention;
 pub mod schedule;

@@ -1,23 +1,16 @@
-//! Reads what reports are made of, from one snapshot of the database.
+//! Makes reports of what an environment holds, and looks at single limits closer up.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
-    sync::Arc,
+use super::{
+    Folga,
+    read::{Asked, Read},
 };
-
-use chrono::{DateTime, TimeDelta, Utc};
-
-use super::{Folga, aggregate::ActiveShape, sync, unlimited};
 use crate::{
-    calibration::Vouched,
-    catalog::{Group, Limit, Source, UNLIMITED},
-    fold::{HourRow, Merged},
+    catalog::{Limit, UNLIMITED},
     report::{
-        Detail, Hours, InForce, LeftOut, LimitData, LimitView, Limits, Parts, Period, Report, ReportInput,
-        ShapeData, UnlimitedData, WhatIf, build, detail, hours, states, what_if,
+        Detail, Hours, LimitView, Limits, Period, Report, WhatIf, build, detail, hours, states, what_if,
     },
-    store::{StoreError, Tx, coverage, daily, hourly, labels, shapes},
-    time::{Day, Hour, Minute, Window, day_of},
+    store::StoreError,
+    time::Hour,
 };
 
 /// Makes the report of an environment, or of one group of it.
@@ -35,6 +28,7 @@ pub async fn report(
         period,
         group,
         limit: None,
+        wants_unlimited: group.is_none_or(|group| group == UNLIMITED),
     };
     let read = Read::of(folga, &asked).await?;
     Ok(build(&read.input(folga, &asked)))
@@ -100,243 +94,4 @@ pub async fn limit_what_if(
     let asked = Asked::one(environment, limit, period);
     let read = Read::of(folga, &asked).await?;
     Ok(what_if(&read.input(folga, &asked), limit, value))
-}
-
-/// What was asked for.
-struct Asked<'a> {
-    environment: &'a str,
-    period: Period,
-    /// One group; all of them where absent.
-    group: Option<&'a str>,
-    /// One limit, with its hours; all of them where absent.
-    limit: Option<&'a Limit>,
-}
-
-impl<'a> Asked<'a> {
-    const fn one(environment: &'a str, limit: &'a Limit, period: Period) -> Self {
-        Self {
-            environment,
-            period,
-            group: None,
-            limit: Some(limit),
-        }
-    }
-
-    fn wants(&self, group: &Group, limit: &Limit) -> bool {
-        self.group.is_none_or(|wanted| wanted == group.id)
-            && self.limit.is_none_or(|wanted| wanted.id == limit.id)
-    }
-
-    fn wants_unlimited(&self) -> bool {
-        self.limit.is_none() && self.group.is_none_or(|wanted| wanted == UNLIMITED)
-    }
-}
-
-/// What was read.
-struct Read {
-    now: DateTime<Utc>,
-    limits: HashMap<String, LimitData>,
-    /// The hours of the one limit that was asked for.
-    rows: Vec<HourRow>,
-    unlimited: Vec<UnlimitedData>,
-    sources: BTreeMap<String, Vouched>,
-    labels: HashMap<(String, i64), String>,
-}
-
-impl Read {
-    async fn of(folga: &Folga, asked: &Asked<'_>) -> Result<Self, StoreError> {
-        let Asked {
-            environment, period, ..
-        } = *asked;
-        let (catalog, now) = (&*folga.catalog, folga.clock.now());
-        let mut tx = folga.store.begin_snapshot().await?;
-        let active = sync::active_shapes(&mut tx, catalog, environment).await?;
-        let mut sources = BTreeMap::new();
-        let here = |source: &&Source| source.environments.iter().any(|name| name == environment);
-        for source in catalog.sources.iter().filter(here) {
-            let vouched = vouched(&mut tx, folga, environment, source, now).await?;
-            sources.insert(source.name.clone(), vouched);
-        }
-        let unlimited = if asked.wants_unlimited() {
-            unlimited::read(&mut tx, folga, environment, &active, period).await?
-        } else {
-            Vec::new()
-        };
-        let ids: HashSet<&str> = (catalog.limits())
-            .filter(|(group, limit)| asked.wants(group, limit))
-            .map(|(_, limit)| &*limit.id)
-            .collect();
-        let active: Vec<&ActiveShape> = (active.iter())
-            .filter(|own| (own.limits.iter().chain(&own.accepted_of)).any(|limit| ids.contains(&**limit)))
-            .collect();
-        let counted = shape_data(&mut tx, folga, environment, &active, &sources, period).await?;
-        let mut rows = Vec::new();
-        if let Some(limit) = asked.limit {
-            let own = active.iter().filter(|own| own.limits.contains(&limit.id));
-            let shapes: Vec<i32> = own.map(|own| own.stored.id).collect();
-            rows = hourly::read(&mut tx, &shapes, period.from, period.to).await?;
-        }
-        let rows: Vec<HourRow> = rows.into_iter().map(|(_, row)| row).collect();
-        let labels = public_labels(&mut tx, folga, &counted, &rows, &unlimited).await?;
-        let in_force = in_force(&mut tx, environment).await?;
-        tx.rollback().await?;
-
-        let mut limits: HashMap<String, LimitData> = HashMap::new();
-        for own in &active {
-            let Some(data) = counted.get(&own.stored.id) else {
-                continue;
-            };
-            for limit in &own.limits {
-                limits.entry(limit.clone()).or_default().counted = Arc::clone(data);
-            }
-            for limit in &own.accepted_of {
-                limits.entry(limit.clone()).or_default().accepted = Some(Arc::clone(data));
-            }
-        }
-        for (limit, in_force) in in_force {
-            if let Some(data) = limits.get_mut(&limit) {
-                data.in_force = in_force;
-            }
-        }
-        Ok(Self {
-            now,
-            limits,
-            rows,
-            unlimited,
-            sources,
-            labels,
-        })
-    }
-
-    fn input<'a>(&'a self, folga: &'a Folga, asked: &'a Asked<'_>) -> ReportInput<'a> {
-        ReportInput {
-            catalog: &folga.catalog,
-            environment: asked.environment,
-            group: asked.group,
-            period: asked.period,
-            generated_at: self.now,
-            limits: &self.limits,
-            unlimited: &self.unlimited,
-            sources: &self.sources,
-            labels: &self.labels,
-        }
-    }
-}
-
-/// A shape's history begins with its sources' first sample, or later where minutes had been dropped before it was new.
-fn history_from(active: &ActiveShape, sources: &BTreeMap<String, Vouched>) -> Option<DateTime<Utc>> {
-    let first = active
-        .shape
-        .sources
-        .iter()
-        .filter_map(|name| sources.get(name)?.first)
-        .min()?;
-    Some(
-        active
-            .stored
-            .history_from
-            .map_or(first.start(), |from| from.max(first.start())),
-    )
-}
-
-async fn vouched(
-    tx: &mut Tx,
-    folga: &Folga,
-    environment: &str,
-    source: &Source,
-    now: DateTime<Utc>,
-) -> Result<Vouched, StoreError> {
-    let state = coverage::state(tx, environment, &source.name).await?;
-    // All that is kept: days in a row may have begun long before the period.
-    let from = Hour::containing(now - TimeDelta::days(i64::from(folga.catalog.retention_days)));
-    let masks = coverage::read(tx, environment, &source.name, from, Hour::containing(now).next()).await?;
-    Ok(Vouched {
-        first: state.first_minute,
-        masks: masks
-            .into_iter()
-            .map(|(hour, masks)| (hour, masks.covered & !masks.doubtful))
-            .collect(),
-        closed_before: Minute::containing(now - source.grace),
-    })
-}
-
-/// What every shape counted in a period, whole days from daily rows and the rest from hourly ones.
-async fn shape_data(
-    tx: &mut Tx,
-    folga: &Folga,
-    environment: &str,
-    active: &[&ActiveShape],
-    sources: &BTreeMap<String, Vouched>,
-    period: Period,
-) -> Result<HashMap<i32, Arc<ShapeData>>, StoreError> {
-    let (catalog, zone) = (&*folga.catalog, folga.catalog.timezone);
-    let left_out = LeftOut::new(&catalog.ignored, environment);
-    let parts = Parts::new(period, &left_out, zone);
-    let windows: HashMap<i32, Window> = active
-        .iter()
-        .map(|own| (own.stored.id, own.shape.window))
-        .collect();
-    let shapes: Vec<i32> = active.iter().map(|own| own.stored.id).collect();
-    let mut found: HashMap<i32, BTreeMap<Day, Merged>> = HashMap::new();
-    for (first, last) in parts.days {
-        for (shape, day, merged) in daily::read(tx, &shapes, first, last).await? {
-            found.entry(shape).or_default().insert(day, merged);
-        }
-    }
-    let mut hours: BTreeMap<(i32, Day), Vec<_>> = BTreeMap::new();
-    for span in parts.hours {
-        for (shape, mut row) in hourly::read(tx, &shapes, span.start, span.end).await? {
-            let window = windows.get(&shape);
-            if let Some(clean_from) = window.and_then(|window| left_out.clean_from(row.hour, *window)) {
-                row.figures = row.figures.since(clean_from);
-            }
-            let day = day_of(row.hour.start(), zone);
-            hours.entry((shape, day)).or_default().push(row);
-        }
-    }
-    for ((shape, day), rows) in hours {
-        let merged = Merged::of_hours(&rows, zone);
-        found.entry(shape).or_default().insert(day, merged);
-    }
-    Ok((active.iter())
-        .map(|own| {
-            let days = found.remove(&own.stored.id).unwrap_or_default();
-            let data = ShapeData {
-                merged: Merged::of_parts(days.values()),
-                days,
-                history_from: history_from(own, sources),
-            };
-            (own.stored.id, Arc::new(data))
-        })
-        .collect())
-}
-
-async fn public_labels(
-    tx: &mut Tx,
-    folga: &Folga,
-    counted: &HashMap<i32, Arc<ShapeData>>,
-    rows: &[HourRow],
-    unlimited: &[UnlimitedData],
-) -> Result<HashMap<(String, i64), String>, StoreError> {
-    let public = folga.catalog.public_scopes();
-    let top = counted.values().flat_map(|data| &data.merged.figures.top);
-    let by_hour = rows.iter().flat_map(|row| &row.figures.top);
-    let others = unlimited.iter().flat_map(|data| &data.peaks);
-    let shown: BTreeSet<i64> = (top.chain(by_hour).map(|top| top.identity))
-        .chain(others.filter_map(|peak| peak.identity))
-        .collect();
-    labels::of(tx, &public, &shown.into_iter().collect::<Vec<_>>()).await
-}
-
-/// Which values were in force when, by limit.
-async fn in_force(tx: &mut Tx, environment: &str) -> Result<HashMap<String, Vec<InForce>>, StoreError> {
-    let mut limits: HashMap<String, Vec<InForce>> = HashMap::new();
-    for (from, entry) in shapes::record(tx, environment).await? {
-        limits.entry(entry.limit_id).or_default().push(InForce {
-            from,
-            value: entry.value.map(|value| value.max(0).cast_unsigned()),
-            mode: entry.mode.parse().ok(),
-        });
-    }
-    Ok(limits)
 }

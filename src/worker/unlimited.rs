@@ -1,12 +1,16 @@
 //! Reads what was counted of endpoints that no limit names.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
 
 use super::{Folga, aggregate::ActiveShape};
 use crate::{
+    fold::Peak,
     report::{LeftOut, Period, UnlimitedData},
     store::{StoreError, Tx, series, unlimited},
-    time::Hour,
+    time::{Day, Hour},
 };
 
 /// At most so many are shown, those with the most traffic: endpoints may be named by anybody.
@@ -47,29 +51,48 @@ pub(super) async fn read(
         .filter(|hour| left_out.holds(*hour))
         .map(Hour::start)
         .collect();
+    let (hours, zone) = ((period.from, period.to), folga.catalog.timezone);
     let ids: Vec<i32> = rest.keys().copied().collect();
-    let hours = (period.from, period.to);
-    let mut found: BTreeMap<(&str, &str, &str), UnlimitedData> = BTreeMap::new();
-    for counted in unlimited::read(tx, &ids, hours, &left_out, folga.catalog.timezone).await? {
+    let mut found: BTreeMap<Name<'_>, Found> = BTreeMap::new();
+    for counted in unlimited::totals(tx, &ids, hours, &left_out, zone).await? {
         let Some(series) = rest.get(&counted.series) else {
             continue;
         };
-        let data = found
-            .entry((&series.source, &series.endpoint, &series.scope))
-            .or_insert_with(|| UnlimitedData {
-                source: series.source.clone(),
-                endpoint: series.endpoint.clone(),
-                scope: series.scope.clone(),
-                total: 0,
-                active_days: 0,
-                peaks: Vec::new(),
-            });
-        data.total = data.total.saturating_add(counted.total);
-        data.active_days = data.active_days.max(counted.active_days);
-        data.peaks.push(counted.peak);
+        let name = (&*series.source, &*series.endpoint, &*series.scope);
+        let own = found.entry(name).or_default();
+        own.total = own.total.saturating_add(counted.total);
+        own.days.extend(counted.days);
+        own.series.push(counted.series);
     }
-    let mut found: Vec<UnlimitedData> = found.into_values().collect();
-    found.sort_by_key(|data| std::cmp::Reverse(data.total));
+    let mut found: Vec<(Name<'_>, Found)> = found.into_iter().collect();
+    found.sort_by_key(|(_, own)| Reverse(own.total));
     found.truncate(SHOWN);
-    Ok(found)
+    let ids: Vec<i32> = found.iter().flat_map(|(_, own)| own.series.clone()).collect();
+    let peaks: HashMap<i32, Peak> = (unlimited::peaks(tx, &ids, hours, &left_out).await?)
+        .into_iter()
+        .collect();
+    let data = found
+        .into_iter()
+        .map(|((source, endpoint, scope), own)| UnlimitedData {
+            source: source.to_owned(),
+            endpoint: endpoint.to_owned(),
+            scope: scope.to_owned(),
+            total: own.total,
+            active_days: u32::try_from(own.days.len()).unwrap_or(u32::MAX),
+            peaks: (own.series.iter())
+                .filter_map(|series| peaks.get(series).copied())
+                .collect(),
+        });
+    Ok(data.collect())
+}
+
+/// Source, endpoint and scope.
+type Name<'a> = (&'a str, &'a str, &'a str);
+
+/// What was counted under a name, whatever the outcome.
+#[derive(Default)]
+struct Found {
+    total: u128,
+    days: BTreeSet<Day>,
+    series: Vec<i32>,
 }
