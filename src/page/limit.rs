@@ -95,7 +95,7 @@ struct WhatIfView {
 }
 
 impl Tried {
-    /// The value to begin with: the limit, or where nothing is limited the recommended value or the peak.
+    /// The value to begin with: the limit, or where nothing is limited the peak.
     #[must_use]
     pub fn first(limit: &LimitView) -> u64 {
         let peak = limit.peak.as_ref().map(|peak| peak.upper);

@@ -280,7 +280,8 @@ mod tests {
         ] {
             assert_eq!(text(formula), format!("'{formula}"));
         }
-        for harmless in ["", "a=1", "a,\"b", "x\ny", "'=1", "esc-1"] {
+        assert_eq!(text("x;=1;y; -2"), "x;'=1;y;' -2");
+        for harmless in ["", "a=1", "a;b", "a,\"b", "x\ny", "'=1", "esc-1"] {
             assert_eq!(text(harmless), harmless);
         }
     }

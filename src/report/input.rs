@@ -57,7 +57,7 @@ pub struct ShapeData {
     pub merged: Merged,
     /// The figures of its local days, as far as they lie in the period; days without samples are missing.
     pub days: BTreeMap<Day, Merged>,
-    /// Since when its counts are known, where that is later than the source's first sample.
+    /// Since when its counts are known: its sources' first sample, or later where the shape is younger.
     pub history_from: Option<DateTime<Utc>>,
 }
 

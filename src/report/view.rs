@@ -117,7 +117,7 @@ pub struct LimitView {
     pub accepted: Option<u128>,
     /// The largest window of accepted requests, where the source tells outcomes and the limit counts refused ones too.
     pub accepted_peak: Option<AcceptedView>,
-    /// Since when the limit's counts are known, where that is later than the source's first sample.
+    /// Since when the limit's counts are known: its sources' first sample, or later where the limit is younger.
     pub history_from: Option<DateTime<Utc>>,
     /// Whether the period has minutes that have not closed.
     pub partial: bool,

@@ -79,6 +79,21 @@ async fn limits_hours_and_what_if_are_served() {
         (&Value::Null, &Value::Null)
     );
 
+    // Nobody knows what came before the first sample: that is not nothing.
+    let unknown = "env=prod&from=2025-03-09T12:00:00Z&to=2025-03-09T14:00:00Z";
+    let unknown = serving
+        .get(&format!("/v1/limits/messages/whatif?{unknown}&limit=1"))
+        .await
+        .json();
+    assert_eq!(
+        (
+            &unknown["requests"],
+            &unknown["identity_windows"],
+            &unknown["exact"]
+        ),
+        (&Value::Null, &Value::Null, &json!(false))
+    );
+
     let arguments = [
         "whatif",
         "messages",
