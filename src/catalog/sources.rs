@@ -50,6 +50,15 @@ pub struct Source {
     pub rejected: Vec<String>,
 }
 
+impl Source {
+    /// Whether what it counts under an outcome was accepted; none where it does not tell.
+    #[must_use]
+    pub fn tells_accepted(&self, outcome: &str) -> Option<bool> {
+        let tells = self.counts == Counts::Accepted || !self.rejected.is_empty();
+        tells.then(|| self.rejected.iter().all(|rejected| rejected != outcome))
+    }
+}
+
 /// What a source's keys hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceKind {

@@ -226,13 +226,13 @@ mod tests {
     #[test]
     fn hours_to_come_are_no_gap() {
         let mut detail = detail(limit(20, 14, None));
-        detail.limit.partial = true;
+        detail.closed_before = "2026-03-02T06:00:00Z".parse().unwrap();
         detail.hours = vec![hour("2026-03-02T03:00:00Z", Some((1, 1)), 60)];
         let chart = Chart::new(&detail, period(), words(Language::English));
-        // The first day, half of the period, went unread.
-        assert_eq!(chart.gaps.len(), 1);
-        assert_eq!(chart.gaps[0].1.to_string(), "50.00%");
-        assert_eq!(chart.unknown, 24);
+        // The first day, half of the period, went unread, and so did the last two hours that have closed.
+        let widths: Vec<_> = chart.gaps.iter().map(|gap| gap.1.to_string()).collect();
+        assert_eq!(widths, ["50.00%", "4.17%"]);
+        assert_eq!(chart.unknown, 26);
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub struct UnlimitedData {
     pub scope: String,
     /// All that was counted.
     pub total: u128,
+    /// What of it was accepted, where the source tells.
+    pub accepted: Option<u128>,
     /// Local days with traffic.
     pub active_days: u32,
     /// The largest minute of an identity, by outcome.

@@ -47,15 +47,21 @@ fn own_words(
         ]
     };
     match recommendation.why {
-        Reason::Evidence(readiness) => (
-            "reason-evidence",
-            vec![
+        Reason::Evidence(readiness) => {
+            let is_covered = readiness.covered_days >= readiness.required_days;
+            let key = match (is_covered, readiness.active_days >= ACTIVE_DAYS) {
+                (true, _) => "reason-evidence-active",
+                (_, true) => "reason-evidence-covered",
+                _ => "reason-evidence",
+            };
+            let words = vec![
                 ("covered", number(readiness.covered_days.into())),
                 ("required", number(readiness.required_days.into())),
                 ("active", number(readiness.active_days.into())),
                 ("needed", number(ACTIVE_DAYS.into())),
-            ],
-        ),
+            ];
+            (key, words)
+        }
         Reason::Identity { peak, next, .. } => {
             let top = limit.top_identities.first();
             let mut words = vec![

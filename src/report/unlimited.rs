@@ -62,7 +62,7 @@ fn view(data: &UnlimitedData, context: &Context<'_>) -> LimitView {
         utilization: None,
         censored: false,
         total: data.total,
-        accepted: None,
+        accepted: data.accepted,
         accepted_peak: None,
         history_from: None,
         partial: facts

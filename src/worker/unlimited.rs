@@ -61,6 +61,16 @@ pub(super) async fn read(
         let name = (&*series.source, &*series.endpoint, &*series.scope);
         let own = found.entry(name).or_default();
         own.total = own.total.saturating_add(counted.total);
+        let source = folga
+            .catalog
+            .sources
+            .iter()
+            .find(|source| source.name == series.source);
+        let accepted = source.and_then(|source| source.tells_accepted(&series.outcome));
+        if let Some(is_accepted) = accepted {
+            let more = if is_accepted { counted.total } else { 0 };
+            own.accepted = Some(own.accepted.unwrap_or(0).saturating_add(more));
+        }
         own.days.extend(counted.days);
         own.series.push(counted.series);
     }
@@ -78,6 +88,7 @@ pub(super) async fn read(
             endpoint: endpoint.to_owned(),
             scope: scope.to_owned(),
             total: own.total,
+            accepted: own.accepted,
             active_days: u32::try_from(own.days.len()).unwrap_or(u32::MAX),
             peaks: (own.series.iter())
                 .filter_map(|series| peaks.get(series).copied())
@@ -93,6 +104,7 @@ type Name<'a> = (&'a str, &'a str, &'a str);
 #[derive(Default)]
 struct Found {
     total: u128,
+    accepted: Option<u128>,
     days: BTreeSet<Day>,
     series: Vec<i32>,
 }

@@ -85,7 +85,8 @@ async fn attempted_and_accepted_are_both_told_and_providers_kept_apart() {
         (&twilio["total"], &twilio["peak"]["value"], &twilio["status"]),
         (&json!(3), &json!(3), &json!("watch"))
     );
-    for absent in ["limit", "alert_at", "utilization", "accepted", "accepted_peak"] {
+    assert_eq!(twilio["accepted"], 3);
+    for absent in ["limit", "alert_at", "utilization", "accepted_peak"] {
         assert_eq!(twilio[absent], Value::Null, "{absent}");
     }
     assert!(!report.to_string().contains("foo"), "{report:#}");

@@ -1,5 +1,7 @@
 # Why a value is recommended.
 reason-evidence = Not enough evidence yet: { $covered } of { $required } days in a row are covered, and { $active } of { $needed } days have traffic.
+reason-evidence-covered = Not enough evidence yet: { $covered } of { $required } days in a row are covered.
+reason-evidence-active = Not enough evidence yet: { $active } of { $needed } days have traffic.
 reason-identity = One identity ({ $identity }) peaks at { $peak }, more than twice the next one's { $next }. With it { $with } would fit, without it { $without }: look at what it did before deciding.
 reason-day = One day ({ $day }) peaks at { $peak }, more than twice any other day's { $next }. With it { $with } would fit, without it { $without }: look at what happened before deciding.
 reason-censored = Only accepted requests are counted, and the limit of { $limit } was reached: { $peak } means "at least { $peak }". This evidence can neither keep nor lower it.

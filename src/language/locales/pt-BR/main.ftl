@@ -1,5 +1,7 @@
 # Por que um valor é recomendado.
 reason-evidence = Ainda sem evidência suficiente: { $covered } de { $required } dias seguidos estão cobertos, e { $active } de { $needed } dias têm tráfego.
+reason-evidence-covered = Ainda sem evidência suficiente: { $covered } de { $required } dias seguidos estão cobertos.
+reason-evidence-active = Ainda sem evidência suficiente: { $active } de { $needed } dias têm tráfego.
 reason-identity = Uma identidade ({ $identity }) chega a { $peak }, mais que o dobro da seguinte, { $next }. Com ela caberiam { $with }, sem ela { $without }: veja o que ela fez antes de decidir.
 reason-day = Um dia ({ $day }) chega a { $peak }, mais que o dobro de qualquer outro, { $next }. Com ele caberiam { $with }, sem ele { $without }: veja o que aconteceu antes de decidir.
 reason-censored = Só requisições aceitas são contadas, e o limite de { $limit } foi atingido: { $peak } significa "pelo menos { $peak }". Essa evidência não permite mantê-lo nem reduzi-lo.
