@@ -9,7 +9,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::{LimitData, LimitView, Period, Report, ReportInput, ShapeData, build, table};
+use super::{LimitData, LimitView, Period, Report, ReportInput, ShapeData, build, detail, table, what_if};
 use crate::{
     calibration::Vouched,
     catalog::Catalog,
@@ -116,7 +116,16 @@ fn figures() -> Figures {
 
 /// From 12:00Z to 14:00Z with all minutes from 12:00Z to 13:29Z covered.
 fn report(limits: &[(&str, &str, &str, &str, &str)], data: &[(&str, Figures)], now: &str) -> Report {
-    let catalog = catalog(limits);
+    with_input(&catalog(limits), data, now, build)
+}
+
+/// What is made of the same.
+fn with_input<T>(
+    catalog: &Catalog,
+    data: &[(&str, Figures)],
+    now: &str,
+    make: impl FnOnce(&ReportInput<'_>) -> T,
+) -> T {
     let noon = minute("2025-03-10T12:00:00Z").hour();
     let limits: HashMap<_, _> = data
         .iter()
@@ -144,8 +153,8 @@ fn report(limits: &[(&str, &str, &str, &str, &str)], data: &[(&str, Figures)], n
         masks: BTreeMap::from([(noon, u64::MAX), (noon.next(), (1 << 30) - 1)]),
         closed_before: Minute::containing(at(now) - TimeDelta::seconds(5)),
     };
-    build(&ReportInput {
-        catalog: &catalog,
+    make(&ReportInput {
+        catalog,
         environment: "prod",
         group: Some("A"),
         period: Period {
@@ -342,4 +351,53 @@ fn the_table_shows_every_limit_and_lets_no_text_break_it() {
         words("burst"),
         "burst 150 / 5s observe ≥2 ≤5 – – – ok, partial 36893488147419103232 wait 0/28"
     );
+}
+
+#[test]
+fn a_source_that_was_never_used_hides_nothing_and_left_out_hours_are_told() {
+    let catalog = catalog(&[("both", r#"["gateway", "portal"]"#, "5", "15m", "")]);
+    let (_, limit) = catalog.limits().find(|(_, limit)| limit.id == "both").unwrap();
+    let noon = minute("2025-03-10T12:00:00Z").hour();
+    let row = HourRow {
+        hour: noon,
+        figures: figures(),
+    };
+    let now = "2025-03-10T13:40:30Z";
+    let detail = with_input(&catalog, &[("both", figures())], now, |input| {
+        detail(input, limit, &[row])
+    });
+    // 12:00Z to 13:39Z has closed; portal never had a sample.
+    let day = detail.days[0];
+    assert_eq!(
+        (detail.days.len(), day.minutes, day.covered, day.ignored),
+        (1, 100, 90, true)
+    );
+    let hours: Vec<_> = (detail.hours.iter())
+        .map(|hour| (hour.hour, hour.covered_minutes, hour.ignored, hour.partial))
+        .collect();
+    assert_eq!(
+        hours,
+        [
+            (at("2025-03-10T12:00:00Z"), 60, false, false),
+            (at("2025-03-10T13:00:00Z"), 30, true, true),
+        ]
+    );
+    assert_eq!(detail.closed_before, at("2025-03-10T13:40:00Z"));
+}
+
+#[test]
+fn what_is_unknown_would_have_refused_nobody_knows_what() {
+    let catalog = catalog(&[
+        ("unread", r#""portal""#, "5", "1d", ""),
+        ("quiet", GATEWAY, "5", "1d", ""),
+    ]);
+    let requests = |id: &str| {
+        let (_, limit) = catalog.limits().find(|(_, limit)| limit.id == id).unwrap();
+        let tried = with_input(&catalog, &[], "2025-03-10T14:00:05Z", |input| {
+            what_if(input, limit, 1)
+        });
+        (tried.requests, tried.exact)
+    };
+    assert_eq!(requests("unread"), (None, false));
+    assert_eq!(requests("quiet"), (Some(0), true));
 }

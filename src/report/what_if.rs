@@ -4,7 +4,7 @@ use chrono_tz::Tz;
 
 use super::{
     build::Context,
-    input::ReportInput,
+    input::{LimitData, ReportInput},
     limit::{observed, rules},
     view::{LimitState, Limits, Report, WhatIf},
 };
@@ -18,11 +18,13 @@ use crate::{
 #[must_use]
 pub fn what_if(input: &ReportInput<'_>, limit: &Limit, value: u64) -> WhatIf {
     let context = Context::new(input);
-    let data = input.limits.get(&limit.id);
-    let refused = data
-        .map(|data| &data.counted.merged.figures)
-        .filter(|figures| observed(limit, figures, &context).is_known())
-        .and_then(|figures| WouldBlock::new(figures, &rules(limit, &context), value));
+    let none = LimitData::default();
+    let data = input.limits.get(&limit.id).unwrap_or(&none);
+    let figures = &data.counted.merged.figures;
+    let refused = observed(limit, figures, &context)
+        .is_known()
+        .then(|| WouldBlock::new(figures, &rules(limit, &context), value))
+        .flatten();
     WhatIf {
         id: limit.id.clone(),
         environment: input.environment.to_owned(),

@@ -232,7 +232,12 @@ async fn errors_are_problems_that_name_the_remedy() {
             "there is no parameter \"limit\" here",
         ),
         ("GET", "/v2", 404, "there is no such route"),
-        ("POST", "/v1/runs", 405, "this route takes no such method: the Allow header names those it takes"),
+        (
+            "POST",
+            "/v1/runs",
+            405,
+            "this route takes no such method: the Allow header names those it takes",
+        ),
     ] {
         let answer = serving.ask(method, path, "").await;
         let problem = answer.json();
