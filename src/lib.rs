@@ -6,6 +6,7 @@
 //! what the figures mean; [`report`] shows them, and [`page`] makes pages of them in the words of [`language`]; [`http`]
 //! serves both.
 
+pub mod alert;
 pub mod app;
 pub mod calibration;
 pub mod catalog;

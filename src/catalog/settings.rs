@@ -177,6 +177,9 @@ impl PostgresSettings {
 }
 
 impl NtfySettings {
+    /// Cooldown, and time after which an alert ends, where nothing is said.
+    pub const QUARTER: TimeDelta = TimeDelta::minutes(15);
+
     pub(super) fn read(
         section: Option<Section<'_>>,
         over: &mut Overrides,
@@ -219,15 +222,14 @@ impl NtfySettings {
             }
             Some(_) => {}
         }
-        let quarter = TimeDelta::minutes(15);
         let file_token = section.optional::<Secret>("token", problems);
         let settings = Self {
             url: url.map_or_else(|| "https://ntfy.sh".to_owned(), |url| url.value),
             topic: topic.map(|topic| topic.value).unwrap_or_default(),
             token: token.or(file_token).map(|token| token.value),
             daily_budget: section.or("daily_budget", 250, problems),
-            cooldown: section.or("cooldown", quarter, problems),
-            clear_after: section.or("clear_after", quarter, problems),
+            cooldown: section.or("cooldown", Self::QUARTER, problems),
+            clear_after: section.or("clear_after", Self::QUARTER, problems),
         };
         section.finish(problems);
         Some(settings)

@@ -19,6 +19,7 @@ mod hour;
 mod identities;
 mod merged;
 mod series;
+mod watch;
 mod window;
 
 #[cfg(test)]
@@ -29,4 +30,5 @@ pub use histogram::{Histogram, Over};
 pub use hour::HourRow;
 pub use merged::Merged;
 pub use series::{SeriesFold, SeriesHour};
+pub use watch::Watch;
 pub use window::{Fold, Rules};

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, mem};
 use chrono_tz::Tz;
 
 use super::{
-    HourRow,
+    HourRow, Watch,
     aligned::Aligned,
     hour::HourFold,
     identities::{Identities, SHARED},
@@ -53,6 +53,26 @@ impl Rules {
         matches!(self.window, Window::LocalDay) || matches!(self.algorithm, Algorithm::Fixed)
     }
 
+    /// What a window held for certain, where `sum` is what a window or, below a minute, a minute held.
+    #[must_use]
+    pub const fn certain(&self, sum: u64) -> u64 {
+        if self.is_observable() {
+            sum
+        } else {
+            self.lower(sum)
+        }
+    }
+
+    /// The first minute at which no window is open any more that holds a minute.
+    #[must_use]
+    pub fn free_from(&self, minute: Minute) -> Minute {
+        if self.is_fixed() {
+            Aligned::holding(minute, self.window, self.zone).end
+        } else {
+            minute.plus(self.width())
+        }
+    }
+
     /// Minutes that a window is wide, where it is not fixed.
     const fn width(&self) -> i64 {
         match self.window {
@@ -88,6 +108,7 @@ pub struct Fold {
     past: VecDeque<(Minute, Counts)>,
     hour: Option<HourFold>,
     rows: Vec<HourRow>,
+    watch: Option<Watch>,
 }
 
 impl Fold {
@@ -109,7 +130,15 @@ impl Fold {
             past: VecDeque::new(),
             hour: None,
             rows: Vec::new(),
+            watch: None,
         }
+    }
+
+    /// The same, with a look at which minutes had windows that held much.
+    #[must_use]
+    pub fn watched(mut self, watch: Watch) -> Self {
+        self.watch = Some(watch);
+        self
     }
 
     /// The first minute whose counts matter to the reported hours.
@@ -158,11 +187,17 @@ impl Fold {
 
     /// The hours that have samples, or closed windows with samples, in order.
     #[must_use]
-    pub fn finish(mut self) -> Vec<HourRow> {
+    pub fn finish(self) -> Vec<HourRow> {
+        self.finish_watched().0
+    }
+
+    /// The same, and what was watched.
+    #[must_use]
+    pub fn finish_watched(mut self) -> (Vec<HourRow>, Option<Watch>) {
         self.end_minute();
         self.close_window();
         self.rows.extend(self.hour.map(|hour| hour.finish(&self.rules)));
-        self.rows
+        (self.rows, self.watch)
     }
 
     fn count(&mut self, slot: u32, minute: Minute, count: u64) {
@@ -208,6 +243,12 @@ impl Fold {
             self.drop_until(minute.plus(-self.rules.width()));
         }
         if minute.hour() >= self.from {
+            if let Some(watch) = self.watch.as_mut().filter(|watch| watch.looks_at(minute)) {
+                for slot in &counted {
+                    let state = &self.identities.states[*slot as usize];
+                    watch.see(minute, state.identity, self.rules.certain(storable(state.sum)));
+                }
+            }
             self.enter(minute.hour());
             if let Some(hour) = &mut self.hour {
                 hour.raise_upper(storable(largest.unwrap_or(0)));

@@ -1,6 +1,6 @@
 //! The minute store: a join on a lattice. Whatever is written, a stored count is the largest ever read for it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use futures_util::{Stream, StreamExt};
@@ -198,4 +198,33 @@ pub async fn first(tx: &mut Tx, series: &[i32]) -> Result<Option<Minute>, StoreE
     .fetch_one(&mut *tx)
     .await?;
     Ok(first.map(Minute::containing))
+}
+
+/// What some series counted in some minutes, by minute.
+///
+/// # Errors
+/// The database failed.
+pub async fn totals(
+    tx: &mut Tx,
+    series: &[i32],
+    minutes: &BTreeSet<Minute>,
+) -> Result<BTreeMap<Minute, u128>, StoreError> {
+    let minutes: Vec<_> = minutes.iter().map(|minute| minute.start()).collect();
+    let rows = sqlx::query!(
+        r#"SELECT minute, sum(count)::text AS "total!" FROM minute_counts, unnest(counts) AS count
+           WHERE series_id = ANY($1) AND minute = ANY($2) GROUP BY minute"#,
+        series,
+        &minutes
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            let total = row
+                .total
+                .parse()
+                .map_err(|error| StoreError::Decode(Box::new(error)))?;
+            Ok((Minute::containing(row.minute), total))
+        })
+        .collect()
 }

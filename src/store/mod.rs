@@ -3,8 +3,10 @@
 //! Every statement runs inside an explicit transaction and unnamed, so a transaction pooler may sit in front. Functions
 //! borrow the connection; the caller owns the transaction.
 
+pub mod alerts;
 pub mod coverage;
 pub mod daily;
+pub mod delivery;
 mod figures;
 pub mod hourly;
 pub mod labels;
@@ -16,6 +18,7 @@ pub mod runs;
 pub mod series;
 pub mod settings;
 pub mod shapes;
+pub mod silences;
 mod tx;
 pub mod unlimited;
 

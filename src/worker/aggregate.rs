@@ -1,7 +1,7 @@
 //! Folds what changed in the minute store into hourly and daily aggregates, inside the transaction that changed it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry},
     ops::Range,
 };
 
@@ -12,7 +12,7 @@ use futures_util::TryStreamExt;
 use super::{passes::passes, whole_from};
 use crate::{
     catalog::Shape,
-    fold::{Fold, Rules, SeriesFold},
+    fold::{Fold, Rules, SeriesFold, Watch},
     store::{
         StoreError, Tx, daily, hourly,
         minutes::{self, MinuteRow, Span},
@@ -84,8 +84,13 @@ pub struct FoldContext<'a> {
 /// A shape and hours of it to fold again.
 type ShapeRange = (usize, Range<Hour>);
 
+/// The counts that alerts look for in windows, by shape: minutes with at least so much are told.
+pub type Watched = HashMap<i32, u64>;
+
 impl FoldContext<'_> {
-    fn rules(&self, shape: &Shape) -> Rules {
+    /// What decides the figures of a shape.
+    #[must_use]
+    pub fn rules(&self, shape: &Shape) -> Rules {
         Rules {
             window: shape.window,
             algorithm: shape.algorithm,
@@ -106,18 +111,43 @@ impl FoldContext<'_> {
         }
     }
 
+    /// The minutes of a shape that were changed.
+    #[must_use]
+    pub fn changed_minutes(
+        &self,
+        active: &ActiveShape,
+        changed: &BTreeMap<i32, BTreeSet<Minute>>,
+    ) -> BTreeSet<Minute> {
+        self.series_of(active)
+            .filter_map(|series| changed.get(&series.id))
+            .flatten()
+            .copied()
+            .collect()
+    }
+
+    /// The minutes of a shape whose windows changed minutes reach.
+    #[must_use]
+    pub fn news(
+        &self,
+        active: &ActiveShape,
+        changed: &BTreeMap<i32, BTreeSet<Minute>>,
+    ) -> Vec<Range<Minute>> {
+        let rules = self.rules(&active.shape);
+        let minutes = self.changed_minutes(active, changed);
+        let spans = minutes
+            .into_iter()
+            .map(|minute| minute..rules.free_from(minute))
+            .collect();
+        joined(spans, Minute::from_index(i64::MIN))
+    }
+
     /// The hours of every shape that changed minutes touch, and those in which windows have closed since the last fold.
     /// The latter holds for shapes that a source feeds, or all of them where none is given.
     fn touched(&self, source: Option<&str>, changed: &BTreeMap<i32, BTreeSet<Minute>>) -> Vec<ShapeRange> {
         let end = self.closed_before.plus(-1).hour().next();
         let mut touched = Vec::new();
         for (index, active) in self.shapes.iter().enumerate() {
-            let minutes: BTreeSet<Minute> = self
-                .series_of(active)
-                .filter_map(|series| changed.get(&series.id))
-                .flatten()
-                .copied()
-                .collect();
+            let minutes = self.changed_minutes(active, changed);
             let mut hours: Vec<Range<Hour>> = minutes
                 .iter()
                 .map(|minute| minute.hour()..self.last_hour(&active.shape, *minute).next().min(end))
@@ -153,7 +183,8 @@ fn joined<T: Copy + Ord>(mut ranges: Vec<Range<T>>, floor: T) -> Vec<Range<T>> {
     joined
 }
 
-/// Folds again what a drain has changed, and the windows that have closed since the last fold.
+/// Folds again what a drain has changed, and the windows that have closed since the last fold. Gives what was seen of
+/// the windows that changed, for the shapes that are watched.
 ///
 /// # Errors
 /// The database failed.
@@ -162,8 +193,9 @@ pub async fn after_change(
     context: &FoldContext<'_>,
     source: &str,
     changes: &Changes,
-) -> Result<(), StoreError> {
-    fold_touched(tx, context, Some(source), changes).await
+    watched: &Watched,
+) -> Result<HashMap<i32, Watch>, StoreError> {
+    fold_touched(tx, context, Some(source), changes, watched).await
 }
 
 /// Folds all windows that have closed since the last fold.
@@ -171,7 +203,9 @@ pub async fn after_change(
 /// # Errors
 /// The database failed.
 pub async fn close_windows(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), StoreError> {
-    fold_touched(tx, context, None, &Changes::default()).await
+    fold_touched(tx, context, None, &Changes::default(), &Watched::new())
+        .await
+        .map(drop)
 }
 
 async fn fold_touched(
@@ -179,14 +213,16 @@ async fn fold_touched(
     context: &FoldContext<'_>,
     source: Option<&str>,
     changes: &Changes,
-) -> Result<(), StoreError> {
+    watched: &Watched,
+) -> Result<HashMap<i32, Watch>, StoreError> {
     let touched = context.touched(source, &changes.minutes);
-    fold(tx, context, touched, changes).await?;
+    let seen = fold(tx, context, touched, changes, watched).await?;
     let folded: Vec<_> = (context.shapes.iter())
         .filter(|active| active.is_fed_by(source))
         .map(|active| active.stored.id)
         .collect();
-    shapes::set_folded(tx, &folded, context.closed_before.start()).await
+    shapes::set_folded(tx, &folded, context.closed_before.start()).await?;
+    Ok(seen)
 }
 
 /// Folds the whole minute store for shapes of which hours are missing.
@@ -211,7 +247,7 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
             ranges.extend(whole.into_iter().map(|hours| (index, hours)));
         }
     }
-    fold(tx, context, ranges, &Changes::default()).await?;
+    fold(tx, context, ranges, &Changes::default(), &Watched::new()).await?;
     shapes::set_folded(tx, &born, context.closed_before.start()).await
 }
 
@@ -259,15 +295,19 @@ async fn fold(
     context: &FoldContext<'_>,
     ranges: Vec<ShapeRange>,
     changes: &Changes,
-) -> Result<(), StoreError> {
+    watched: &Watched,
+) -> Result<HashMap<i32, Watch>, StoreError> {
     let shapes = ranges.into_iter().map(|(index, hours)| {
         let active = &context.shapes[index];
-        let fold = Fold::new(
+        let mut fold = Fold::new(
             context.rules(&active.shape),
             hours.start,
             hours.end,
             context.closed_before,
         );
+        if let Some(least) = watched.get(&active.stored.id) {
+            fold = fold.watched(Watch::new(*least, context.news(active, &changes.minutes)));
+        }
         let needs = fold.needs_from()..hours.end.first_minute();
         let series = context.series_of(active).map(|series| series.id).collect();
         (
@@ -292,18 +332,28 @@ async fn fold(
     });
     let (tasks, series): (Vec<Task>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
     let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
+    let mut seen: HashMap<i32, Watch> = HashMap::new();
     for pass in passes(&series, &changes.weights) {
         let tasks: Vec<_> = pass
             .into_iter()
             .filter_map(|index| Some((tasks[index].take()?, &*series[index])))
             .collect();
-        fold_pass(tx, context.zone, tasks).await?;
+        for (shape, watch) in fold_pass(tx, context.zone, tasks).await? {
+            match seen.entry(shape) {
+                Entry::Occupied(mut earlier) => earlier.get_mut().append(watch),
+                Entry::Vacant(none) => _ = none.insert(watch),
+            }
+        }
     }
-    Ok(())
+    Ok(seen)
 }
 
 /// One pass over the minute store: every row is read once, however many limits count it.
-async fn fold_pass(tx: &mut Tx, zone: Tz, mut tasks: Vec<(Task, &[i32])>) -> Result<(), StoreError> {
+async fn fold_pass(
+    tx: &mut Tx,
+    zone: Tz,
+    mut tasks: Vec<(Task, &[i32])>,
+) -> Result<Vec<(i32, Watch)>, StoreError> {
     let mut readers: HashMap<i32, Vec<usize>> = HashMap::new();
     let mut spans: BTreeMap<i32, Vec<Range<Minute>>> = BTreeMap::new();
     for (index, (task, series)) in tasks.iter().enumerate() {
@@ -328,11 +378,13 @@ async fn fold_pass(tx: &mut Tx, zone: Tz, mut tasks: Vec<(Task, &[i32])>) -> Res
             }
         }
     }
-    let (mut shapes, mut series) = (Vec::new(), Vec::new());
+    let (mut shapes, mut series, mut seen) = (Vec::new(), Vec::new(), Vec::new());
     for (task, _) in tasks {
         match task {
             Task::Shape { shape_id, fold, .. } => {
-                shapes.extend(fold.finish().into_iter().map(|row| (shape_id, row)));
+                let (rows, watch) = fold.finish_watched();
+                shapes.extend(rows.into_iter().map(|row| (shape_id, row)));
+                seen.extend(watch.map(|watch| (shape_id, watch)));
             }
             Task::Series { series_id, fold, .. } => {
                 series.extend(fold.finish().into_iter().map(|row| (series_id, row)));
@@ -350,5 +402,5 @@ async fn fold_pass(tx: &mut Tx, zone: Tz, mut tasks: Vec<(Task, &[i32])>) -> Res
             .collect();
         daily::derive(tx, &days, zone).await?;
     }
-    Ok(())
+    Ok(seen)
 }

@@ -5,6 +5,7 @@ pub mod apart;
 pub mod board;
 pub mod drain;
 mod gaps;
+mod judge;
 mod passes;
 mod read;
 pub mod report;

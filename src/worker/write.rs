@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use super::{
     Folga,
     aggregate::{self, Changes, FoldContext},
+    judge::Judge,
     sealed_before, sync,
 };
 use crate::{
@@ -241,7 +242,16 @@ impl<'a> Write<'a> {
             pruned_before: self.pruned_before,
         };
         let began = Instant::now();
-        aggregate::after_change(&mut self.tx, &context, self.origin.source, &self.changes).await?;
+        let Origin {
+            folga,
+            environment,
+            source,
+            ..
+        } = self.origin;
+        let judge = Judge::begin(&mut self.tx, folga, environment, &context, &self.changes).await?;
+        let watched = judge.watched();
+        let seen = aggregate::after_change(&mut self.tx, &context, source, &self.changes, &watched).await?;
+        judge.finish(&mut self.tx, &seen).await?;
         if let Some(first) = self.changes.minutes.values().flatten().min() {
             let active: Vec<_> = shapes.iter().map(|active| active.stored.id).collect();
             shapes::set_unfolded(&mut self.tx, self.origin.environment, &active, first.start()).await?;

@@ -1,0 +1,13 @@
+//! When somebody has to be told, and in which words: pure.
+//!
+//! A [`Rule`] judges what a drain brought for a limit; [`words`] says it; [`budget`] puts several into one message where
+//! the notification server takes no more. The worker keeps how everything stands and delivers what there is to tell.
+
+pub mod budget;
+pub mod key;
+mod level;
+mod rule;
+pub mod words;
+
+pub use level::{Level, Lines};
+pub use rule::{High, News, Rule, Standing, Turn};

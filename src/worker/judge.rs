@@ -1,0 +1,375 @@
+//! Judges the limits that a drain brought news of, in the drain's own transaction: how they stand is stored with the
+//! counts that say so, and so is what there is to tell.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use chrono::TimeDelta;
+
+use super::{
+    Folga,
+    aggregate::{ActiveShape, Changes, FoldContext, Watched},
+};
+use crate::{
+    alert::{
+        High, Level, Lines, News, Rule, Standing, Turn, key,
+        words::{self, Reached, Subject, Words},
+    },
+    catalog::{Limit, NtfySettings},
+    fold::Watch,
+    report::LeftOut,
+    store::{
+        StoreError, Tx, alerts,
+        alerts::Kind,
+        coverage::{self, Coverage, holds},
+        hourly, labels, minutes,
+        series::Series,
+    },
+    time::{Hour, Minute},
+};
+
+/// Identities that an alert names.
+const NAMED: usize = 3;
+
+/// The limits of an environment, before a drain's changes are folded.
+pub(super) struct Judge<'a> {
+    folga: &'a Folga,
+    environment: &'a str,
+    context: &'a FoldContext<'a>,
+    changes: &'a Changes,
+    limits: Vec<Judged<'a>>,
+    standings: HashMap<String, Standing>,
+    /// The largest counts of hours, as far as old minutes of them have changed.
+    known: HashMap<(i32, Hour), u64>,
+    clear_after: TimeDelta,
+}
+
+/// A limit that can be alerted.
+struct Judged<'a> {
+    limit: &'a Limit,
+    lines: Lines,
+    active: &'a ActiveShape,
+}
+
+impl<'a> Judge<'a> {
+    /// Looks at how the limits stand, and at what is about to be folded anew.
+    pub(super) async fn begin(
+        tx: &mut Tx,
+        folga: &'a Folga,
+        environment: &'a str,
+        context: &'a FoldContext<'a>,
+        changes: &'a Changes,
+    ) -> Result<Self, StoreError> {
+        let percent = folga.catalog.alert_percent;
+        let limits: Vec<Judged<'a>> = (folga.catalog.limits())
+            .filter_map(|(_, limit)| {
+                let lines = Lines::of(limit, environment, percent)?;
+                let active = (context.shapes.iter()).find(|active| active.limits.contains(&limit.id))?;
+                Some(Judged { limit, lines, active })
+            })
+            .collect();
+        let mut judge = Self {
+            folga,
+            environment,
+            context,
+            changes,
+            limits,
+            standings: alerts::standings(tx, environment).await?,
+            known: HashMap::new(),
+            clear_after: folga
+                .catalog
+                .ntfy
+                .as_ref()
+                .map_or(NtfySettings::QUARTER, |ntfy| ntfy.clear_after),
+        };
+        judge.known = judge.read_known(tx).await?;
+        Ok(judge)
+    }
+
+    /// The counts that the folds are to look out for.
+    pub(super) fn watched(&self) -> Watched {
+        let mut watched = Watched::new();
+        for judged in &self.limits {
+            let least = watched.entry(judged.active.stored.id).or_insert(u64::MAX);
+            *least = judged.lines.clear_at().min(*least);
+        }
+        watched
+    }
+
+    /// What is known of hours in which minutes have changed that were judged long ago.
+    async fn read_known(&self, tx: &mut Tx) -> Result<HashMap<(i32, Hour), u64>, StoreError> {
+        let mut known = HashMap::new();
+        for judged in &self.limits {
+            let Some(judged_before) = self.standing(&judged.limit.id).judged_before else {
+                continue;
+            };
+            let news = self.context.news(judged.active, &self.changes.minutes);
+            let (Some(first), Some(last)) = (news.first(), news.last()) else {
+                continue;
+            };
+            let (from, to) = (
+                first.start.hour(),
+                last.end.min(judged_before).plus(-1).hour().next(),
+            );
+            if first.start >= judged_before || from >= to {
+                continue;
+            }
+            let rules = self.context.rules(&judged.active.shape);
+            let shape = judged.active.stored.id;
+            for (_, row) in hourly::read(tx, &[shape], from, to).await? {
+                let peak = row
+                    .figures
+                    .peak
+                    .map_or(row.figures.lower, |peak| rules.certain(peak.value));
+                known.insert((shape, row.hour), peak);
+            }
+        }
+        Ok(known)
+    }
+
+    fn standing(&self, key: &str) -> Standing {
+        self.standings.get(key).copied().unwrap_or_default()
+    }
+
+    /// Judges what was seen, and stores how everything stands and what there is to tell.
+    pub(super) async fn finish(self, tx: &mut Tx, seen: &HashMap<i32, Watch>) -> Result<(), StoreError> {
+        let covered = self.read_coverage(tx).await?;
+        let mut standings = Vec::new();
+        let mut told: Vec<(String, Turn, Words)> = Vec::new();
+        for judged in &self.limits {
+            let (id, shape) = (&judged.limit.id, judged.active.stored.id);
+            let is_covered = |minute: Minute| covered.holds(&judged.active.shape.sources, minute);
+            let seen = seen.get(&shape);
+            let known = |hour: Hour| self.known.get(&(shape, hour)).copied().unwrap_or(0);
+            let (standing, turn) = self.rule(judged, judged.lines).judge(
+                self.standing(id),
+                &News {
+                    highs: &self.highs(seen, judged.lines),
+                    closed_before: self.context.closed_before,
+                    covered: &is_covered,
+                    known: &known,
+                },
+            );
+            standings.push((id.clone(), standing));
+            if let Some(turn) = turn {
+                let reached = self.reached(tx, judged, seen).await?;
+                let words = words::of_limit(
+                    &self.subject(judged),
+                    &turn,
+                    &reached,
+                    self.folga.clock.now(),
+                    self.late_after(judged.limit),
+                );
+                told.push((id.clone(), turn, words));
+            }
+
+            let refused = self.refused(tx, judged).await?;
+            let refused_key = key::refused(id);
+            if refused.is_empty() && !self.standings.contains_key(&refused_key) {
+                continue;
+            }
+            let highs: Vec<High> = refused
+                .iter()
+                .map(|(minute, count)| High {
+                    minute: *minute,
+                    count: u64::try_from(*count).unwrap_or(u64::MAX),
+                })
+                .collect();
+            let (standing, turn) = self.rule(judged, Lines::REFUSED).judge(
+                self.standing(&refused_key),
+                &News {
+                    highs: &highs,
+                    closed_before: self.context.closed_before,
+                    covered: &is_covered,
+                    known: &|_| 0,
+                },
+            );
+            standings.push((refused_key.clone(), standing));
+            if let Some(turn) = turn {
+                let words = words::of_refused(&self.subject(judged), &turn, refused.values().sum());
+                told.push((refused_key, turn, words));
+            }
+        }
+        alerts::put_standings(tx, self.environment, &standings).await?;
+        for (key, turn, words) in &told {
+            let kind = if turn.ended { Kind::Ended } else { Kind::Raised };
+            self.put(tx, key, kind, turn.level, words).await?;
+        }
+        self.end_what_is_gone(tx, &standings).await
+    }
+
+    fn rule(&self, judged: &Judged<'_>, lines: Lines) -> Rule {
+        Rule {
+            lines,
+            rules: self.context.rules(&judged.active.shape),
+            clear_after: self.clear_after,
+        }
+    }
+
+    fn subject(&self, judged: &Judged<'a>) -> Subject<'a> {
+        Subject {
+            limit: judged.limit,
+            environment: self.environment,
+            lines: judged.lines,
+            zone: self.folga.catalog.timezone,
+        }
+    }
+
+    /// The minutes that count; those of hours that are left out don't.
+    fn highs(&self, seen: Option<&Watch>, lines: Lines) -> Vec<High> {
+        let left_out = LeftOut::new(&self.folga.catalog.ignored, self.environment);
+        let minutes = seen.map(Watch::minutes).unwrap_or_default();
+        minutes
+            .iter()
+            .filter(|(minute, count)| *count >= lines.clear_at() && !left_out.holds(minute.hour()))
+            .map(|(minute, count)| High {
+                minute: *minute,
+                count: *count,
+            })
+            .collect()
+    }
+
+    /// Data are late where they come after the run that should have brought them, and the late writes it waits for.
+    fn late_after(&self, limit: &Limit) -> TimeDelta {
+        let sources = self.folga.catalog.sources.iter();
+        let own = sources.filter(|source| limit.sources.contains(&source.name));
+        own.map(|source| source.longest_gap() + source.grace + source.lateness)
+            .max()
+            .unwrap_or_default()
+    }
+
+    async fn reached(
+        &self,
+        tx: &mut Tx,
+        judged: &Judged<'_>,
+        seen: Option<&Watch>,
+    ) -> Result<Reached, StoreError> {
+        let Some(seen) = seen.filter(|_| !judged.limit.shared) else {
+            return Ok(Reached::default());
+        };
+        let scope = &judged.limit.scope;
+        let (identities, all) = seen.identities(judged.lines.alert_at);
+        let top: Vec<_> = (seen.top().into_iter())
+            .filter(|top| top.peak >= judged.lines.alert_at)
+            .take(NAMED)
+            .collect();
+        let ids: Vec<i64> = top.iter().map(|top| top.identity).collect();
+        let labels = labels::of(tx, &self.folga.catalog.public_scopes(), &ids).await?;
+        let name = |identity: i64| {
+            let label = labels.get(&(scope.clone(), identity)).cloned();
+            label.unwrap_or_else(|| format!("{:016x}", identity.cast_unsigned()))
+        };
+        Ok(Reached {
+            identities,
+            all,
+            top: top.iter().map(|top| (name(top.identity), top.peak)).collect(),
+        })
+    }
+
+    /// The refused requests of a limit in minutes that have changed.
+    async fn refused(&self, tx: &mut Tx, judged: &Judged<'_>) -> Result<BTreeMap<Minute, u128>, StoreError> {
+        let id = &judged.limit.id;
+        let accepted = (self.context.shapes.iter()).find(|active| active.accepted_of.contains(id));
+        let Some(accepted) = accepted else {
+            return Ok(BTreeMap::new());
+        };
+        let is_refused = |series: &&Series| judged.active.counts(series) && !accepted.counts(series);
+        let series = self.context.series.iter().filter(is_refused);
+        let (mut own, mut changed) = (Vec::new(), BTreeSet::new());
+        for series in series {
+            if let Some(minutes) = self.changes.minutes.get(&series.id) {
+                own.push(series.id);
+                changed.extend(minutes.iter().copied());
+            }
+        }
+        if own.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        minutes::totals(tx, &own, &changed).await
+    }
+
+    /// What is alerted and no longer in the catalog, or has nothing to be held against any more, ends.
+    async fn end_what_is_gone(&self, tx: &mut Tx, judged: &[(String, Standing)]) -> Result<(), StoreError> {
+        let gone = self
+            .standings
+            .iter()
+            .filter(|(key, _)| key::limit(key).is_some() && judged.iter().all(|(judged, _)| judged != *key));
+        for (key, standing) in gone {
+            alerts::forget(tx, self.environment, key).await?;
+            if standing.level > Level::Ok {
+                let words = words::of_gone(self.environment, key, standing.level);
+                self.put(tx, key, Kind::Ended, standing.level, &words).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn put(
+        &self,
+        tx: &mut Tx,
+        key: &str,
+        kind: Kind,
+        level: Level,
+        words: &Words,
+    ) -> Result<(), StoreError> {
+        let news = alerts::News {
+            environment: self.environment,
+            key,
+            kind,
+            level,
+            words,
+        };
+        alerts::put(
+            tx,
+            &news,
+            self.folga.catalog.ntfy.is_some(),
+            self.folga.clock.now(),
+        )
+        .await
+    }
+
+    /// The coverage of all sources, from where an alert that has not ended may have begun to be over.
+    async fn read_coverage(&self, tx: &mut Tx) -> Result<Covered, StoreError> {
+        let open = (self.standings.values())
+            .filter(|standing| standing.level > Level::Ok)
+            .filter_map(|standing| standing.last_high);
+        let news = self
+            .changes
+            .minutes
+            .values()
+            .filter_map(|minutes| minutes.first().copied());
+        let to = self.context.closed_before.hour().next();
+        let from = open.chain(news).min().map_or(to, Minute::hour);
+        let mut covered = Covered::default();
+        for source in &self.folga.catalog.sources {
+            let name = &source.name;
+            if !source.environments.iter().any(|own| own == self.environment) {
+                continue;
+            }
+            // A source without a sample so far says nothing of a limit.
+            if coverage::state(tx, self.environment, name)
+                .await?
+                .first_minute
+                .is_some()
+            {
+                let masks = coverage::read(tx, self.environment, name, from, to).await?;
+                covered.0.insert(name.clone(), masks);
+            }
+        }
+        Ok(covered)
+    }
+}
+
+/// Which minutes can be vouched for, by source.
+#[derive(Default)]
+struct Covered(HashMap<String, Coverage>);
+
+impl Covered {
+    fn holds(&self, sources: &[String], minute: Minute) -> bool {
+        let mut known = sources.iter().filter_map(|source| self.0.get(source)).peekable();
+        known.peek().is_some()
+            && known.all(|masks| {
+                let masks = masks.get(&minute.hour()).copied().unwrap_or_default();
+                holds(masks.covered & !masks.doubtful, minute)
+            })
+    }
+}
