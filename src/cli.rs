@@ -19,7 +19,7 @@ use crate::{
     serve,
     store::{in_words, runs::RunOutcome},
     telemetry::{self, LogFormat},
-    worker,
+    worker::{self, deliver::Sender, emergency::Emergency},
 };
 
 /// Calibrates rate limits from the counters rate limiters leave in Redis.
@@ -95,6 +95,9 @@ async fn interruptible<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
         signal = serve::interrupted() => Err(Interrupted(signal?).into()),
     }
 }
+
+/// A run from cron sends alerts no longer than this.
+const SENDING: Duration = Duration::from_secs(15);
 
 const FAILED: u8 = 1;
 const MISUSED: u8 = 2;
@@ -176,9 +179,14 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
                 .into_iter()
                 .map(|(source, environment)| (source.clone(), environment.clone()))
                 .collect();
-            let app = App::open(catalog, clock).await?;
+            let app = match App::open(catalog.clone(), clock).await {
+                Ok(app) => app,
+                Err(error) => return Err(tell_of_postgres(&catalog, clock, error).await),
+            };
             let code = drain(&app, &chosen).await;
+            let sent = send_alerts(&app.folga).await;
             app.close().await?;
+            sent?;
             code
         }
         Once::Retention => {
@@ -275,6 +283,31 @@ fn targets<'c>(
         ));
     }
     Ok(chosen)
+}
+
+/// Nothing can be noted where there is no database: it is told at once.
+async fn tell_of_postgres(catalog: &Catalog, clock: Clock, error: anyhow::Error) -> anyhow::Error {
+    match Emergency::new(catalog) {
+        Ok(Some(emergency)) => emergency.down(&format!("{error:#}"), clock.now()).await,
+        Ok(None) => {}
+        Err(other) => tracing::error!(
+            error = format!("{other:#}"),
+            "nobody can be told that Postgres is missing"
+        ),
+    }
+    error
+}
+
+/// Sends what is to be told, within bounds: the next run sends the rest.
+async fn send_alerts(folga: &worker::Folga) -> anyhow::Result<()> {
+    worker::commands::look(folga)
+        .await
+        .map_err(|error| in_words(&error))?;
+    if let Some(sender) = Sender::new(folga)? {
+        // What was not sent has been logged.
+        _ = sender.round(SENDING).await.map_err(|error| in_words(&error))?;
+    }
+    Ok(())
 }
 
 async fn drain(app: &App, chosen: &[(Source, Environment)]) -> anyhow::Result<u8> {

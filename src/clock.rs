@@ -15,6 +15,12 @@ impl Clock {
         Self { at }
     }
 
+    /// Whether it stands still at an instant.
+    #[must_use]
+    pub const fn stands(&self) -> bool {
+        self.at.is_some()
+    }
+
     /// The present instant.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one place")]

@@ -17,6 +17,7 @@ pub mod demo;
 pub mod fold;
 pub mod http;
 pub mod language;
+pub mod ntfy;
 pub mod page;
 pub mod report;
 pub mod serve;

@@ -17,6 +17,7 @@ use crate::{
     store::{in_words, runs},
     worker::{
         Folga,
+        alerting::Alerting,
         board::Board,
         schedule::{Stop, Worker},
     },
@@ -60,7 +61,10 @@ pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
         board,
         tracker: tracker.clone(),
         stop: stop.clone(),
+        drained: Arc::default(),
     };
+    let alerting = Alerting::new(&worker)?;
+    tracker.spawn(alerting.run(worker.clone()));
     let mut scheduler = worker.start().await.context("starting the schedule")?;
 
     let result = tokio::select! {

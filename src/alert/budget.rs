@@ -83,18 +83,19 @@ pub fn digest(items: &[Item]) -> (String, String) {
         .iter()
         .map(|(what, count)| format!("{count} {what}"))
         .collect();
-    let mut text = String::new();
+    let mut lines: Vec<String> = Vec::new();
+    let mut length = 0;
     for (shown, item) in items.iter().enumerate() {
-        if text.len() + item.title.len() > LONGEST {
-            text += &format!("… and {} more", items.len() - shown);
+        length += item.title.len() + 1;
+        if length > LONGEST {
+            lines.push(format!("… and {} more", items.len() - shown));
             break;
         }
-        text += &item.title;
-        text.push('\n');
+        lines.push(item.title.clone());
     }
     (
         format!("{} alerts: {}", items.len(), counts.join(", ")),
-        text.trim_end().to_owned(),
+        lines.join("\n"),
     )
 }
 

@@ -4,10 +4,14 @@
 //! the notification server takes no more. The worker keeps how everything stands and delivers what there is to tell.
 
 pub mod budget;
+mod due;
+pub mod fate;
 pub mod key;
 mod level;
 mod rule;
+pub mod service_words;
 pub mod words;
 
+pub use due::{Due, Kind, LastSent};
 pub use level::{Level, Lines};
 pub use rule::{High, News, Rule, Standing, Turn};

@@ -151,3 +151,159 @@ impl Rule {
             == wanted
     }
 }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Algorithm, Window};
+
+    fn rule(window: &str) -> Rule {
+        Rule {
+            lines: Lines {
+                alert_at: 21,
+                reached: Level::Near,
+                limit: Some(30),
+            },
+            rules: Rules {
+                window: Window::parse(window).unwrap(),
+                algorithm: Algorithm::Anchored,
+                shared: false,
+                zone: chrono_tz::UTC,
+            },
+            clear_after: TimeDelta::minutes(15),
+        }
+    }
+
+    /// A minute after noon of some day.
+    fn minute(past: i64) -> Minute {
+        Minute::from_index(29_000_160 + past)
+    }
+
+    /// A world in which a limit is drained, and what was told of it.
+    struct World {
+        rule: Rule,
+        standing: Standing,
+        gaps: Vec<i64>,
+        known: u64,
+    }
+
+    impl World {
+        fn new(window: &str) -> Self {
+            Self {
+                rule: rule(window),
+                standing: Standing::default(),
+                gaps: Vec::new(),
+                known: 0,
+            }
+        }
+
+        /// A drain at a minute that brings these counts.
+        fn drain(&mut self, at: i64, counts: &[(i64, u64)]) -> Option<(Level, bool, u64, i64)> {
+            let least = self.rule.lines.clear_at();
+            let highs: Vec<High> = (counts.iter())
+                .filter(|(_, count)| *count >= least)
+                .map(|(past, count)| High {
+                    minute: minute(*past),
+                    count: *count,
+                })
+                .collect();
+            let news = News {
+                highs: &highs,
+                closed_before: minute(at),
+                covered: &|own| !self.gaps.contains(&(own.index() - minute(0).index())),
+                known: &|_| self.known,
+            };
+            let (standing, turn) = self.rule.judge(self.standing, &news);
+            self.standing = standing;
+            turn.map(|turn| {
+                let at = turn.peak.minute.index() - minute(0).index();
+                (turn.level, turn.ended, turn.peak.count, at)
+            })
+        }
+    }
+
+    #[test]
+    fn it_begins_gets_worse_and_ends_once() {
+        let mut world = World::new("1m");
+        assert_eq!(world.drain(5, &[(4, 20)]), None);
+        assert_eq!(
+            world.drain(10, &[(6, 21), (7, 22)]),
+            Some((Level::Near, false, 22, 7))
+        );
+        assert_eq!(world.drain(15, &[(12, 25)]), None);
+        assert_eq!(world.drain(20, &[(16, 31)]), Some((Level::Over, false, 31, 16)));
+        // The minutes from 17 to 31 are low.
+        assert_eq!(world.drain(31, &[]), None);
+        assert_eq!(world.drain(32, &[]), Some((Level::Over, true, 31, 16)));
+        assert_eq!(world.drain(40, &[]), None);
+    }
+
+    #[test]
+    fn hovering_about_the_line_is_one_alert() {
+        let mut world = World::new("1m");
+        let mut told = 0;
+        for drain in 0_i64..36 {
+            let counts: Vec<(i64, u64)> = (drain * 5..drain * 5 + 5)
+                .map(|past| (past, 20 + (past.cast_unsigned() % 2)))
+                .collect();
+            told += usize::from(world.drain(drain * 5 + 5, &counts).is_some());
+        }
+        assert_eq!(told, 1);
+    }
+
+    #[test]
+    fn what_rose_and_fell_within_a_drain_is_told_once_as_over() {
+        let mut world = World::new("1m");
+        assert_eq!(
+            world.drain(60, &[(10, 35), (30, 22)]),
+            Some((Level::Over, true, 35, 10))
+        );
+        assert_eq!(world.standing.level, Level::Ok);
+        // The second one goes on.
+        let mut world = World::new("1m");
+        assert_eq!(
+            world.drain(60, &[(10, 35), (50, 22)]),
+            Some((Level::Over, false, 35, 10))
+        );
+        assert_eq!(world.standing.level, Level::Near);
+    }
+
+    #[test]
+    fn minutes_that_nobody_read_prove_nothing() {
+        let mut world = World::new("1m");
+        world.drain(5, &[(4, 25)]);
+        world.gaps = (10..15).collect();
+        assert_eq!(world.drain(20, &[]), None);
+        assert_eq!(world.drain(24, &[]), None);
+        assert!(world.drain(25, &[]).is_some());
+    }
+
+    #[test]
+    fn a_window_is_full_until_it_has_passed() {
+        // Its 15 minutes end with minute 18, and 15 more have to be low.
+        let mut world = World::new("15m");
+        world.drain(5, &[(4, 25)]);
+        assert_eq!(world.drain(33, &[]), None);
+        assert_eq!(world.drain(34, &[]), Some((Level::Near, true, 25, 4)));
+    }
+
+    #[test]
+    fn late_data_tell_only_what_was_not_known() {
+        let mut world = World::new("1m");
+        world.drain(120, &[(100, 5)]);
+        // An hour ago there was more than was known of that hour.
+        assert_eq!(
+            world.drain(125, &[(60, 24), (61, 24)]),
+            Some((Level::Near, true, 24, 60))
+        );
+        // Now it is known.
+        world.known = 24;
+        assert_eq!(world.drain(130, &[(60, 26), (62, 22)]), None);
+        assert_eq!(world.drain(135, &[(60, 31)]), Some((Level::Over, true, 31, 60)));
+        // Minutes that can't have been forgotten are judged like new ones.
+        world.known = 100;
+        assert_eq!(
+            world.drain(140, &[(130, 22)]),
+            Some((Level::Near, false, 22, 130))
+        );
+    }
+}

@@ -85,31 +85,30 @@ pub fn of_limit(
     } else {
         format!("{environment}: {id} reached {held}")
     };
-    let mut text = format!(
+    let mut lines = vec![format!(
         "{held} within {} at {}.",
         limit.window,
         local(turn.peak.minute.start(), subject.zone)
-    );
+    )];
     if !reached.top.is_empty() {
-        text += &format!("\n{}", who(limit, subject.lines, reached));
+        lines.push(who(limit, subject.lines, reached));
     }
     let begun = local(turn.since.start(), subject.zone);
     if turn.ended {
-        text += &format!("\nIt began at {begun} and is over.");
+        lines.push(format!("It began at {begun} and is over."));
     } else if turn.since != turn.peak.minute {
-        text += &format!("\nIt began at {begun}.");
+        lines.push(format!("It began at {begun}."));
     }
     let age = now - turn.peak.minute.end();
     if age > late_after {
-        let minutes = TimeDelta::minutes(age.num_minutes());
-        text += &format!(
-            "\nThese are late data: they were read {} after they were counted.",
-            spelt(minutes)
-        );
+        let age = spelt(TimeDelta::minutes(age.num_minutes()));
+        lines.push(format!(
+            "These are late data: they were read {age} after they were counted."
+        ));
     }
     Words {
         title,
-        text,
+        text: lines.join("\n"),
         link: Some(link(environment, Some(id))),
     }
 }

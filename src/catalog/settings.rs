@@ -28,6 +28,8 @@ pub struct RedisSettings {
     pub connect_timeout: Duration,
     /// Longest wait for one reply or pipeline of replies.
     pub response_timeout: Duration,
+    /// Commands that all clients together should send a day at most.
+    pub daily_commands: u64,
 }
 
 /// How Postgres is reached.
@@ -151,6 +153,7 @@ impl RedisSettings {
                 .map(|file| file.value.into()),
             connect_timeout: timeout(&mut section, "connect_timeout", 2, problems),
             response_timeout: timeout(&mut section, "response_timeout", 10, problems),
+            daily_commands: section.or("daily_commands", 500_000, problems),
         };
         section.finish(problems);
         settings

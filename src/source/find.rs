@@ -29,14 +29,22 @@ pub struct Found {
     pub doubtful: BTreeSet<Minute>,
     /// The furthest that a key is ahead of the clock, where one is.
     pub ahead: Option<TimeDelta>,
+    /// Some of the keys that are still there though their life is over; none where they would not have been met.
+    pub outlived: Option<Vec<Vec<u8>>>,
 }
+
+/// Keys that outlived their time and are looked at: they tell of those like them.
+const OUTLIVED: usize = 20;
 
 /// Finds the keys of one source and environment that a plan wants read.
 ///
 /// # Errors
 /// Whatever keeps the server from answering; odd keys are rejects.
 pub async fn find(session: &Session, target: Target<'_>, plan: &Plan) -> Result<Found, ReadError> {
-    let mut found = Found::default();
+    let mut found = Found {
+        outlived: matches!(target.source.find, Find::Scan).then(Vec::new),
+        ..Found::default()
+    };
     let mut raw = match &target.source.find {
         Find::Scan => scan(session, target).await?,
         Find::Endpoints(endpoints) => named(target, plan, endpoints),
@@ -68,6 +76,11 @@ impl Found {
         // Of the other spellings of a minute, several keys can be there at once: each is a series of its own.
         if raw[minute_at.clone()] != *minute.text(target.source.minute).as_bytes() {
             minute_at = raw.len()..raw.len();
+        }
+        if let Some(outlived) = self.outlived.as_mut().filter(|keys| keys.len() < OUTLIVED)
+            && plan.outlived(minute, target.source)
+        {
+            outlived.push(raw.clone());
         }
         match plan.judge(minute) {
             Verdict::Read => {}

@@ -36,6 +36,7 @@ pub fn catalog(sources: Vec<Source>) -> Catalog {
             ca_file: None,
             connect_timeout: Duration::from_secs(2),
             response_timeout: Duration::from_secs(10),
+            daily_commands: 500_000,
         },
         postgres: PostgresSettings {
             url: None,

@@ -2,6 +2,7 @@
 
 mod cells;
 mod connect;
+mod cooldown;
 mod find;
 #[cfg(test)]
 mod fixture;
@@ -12,6 +13,7 @@ mod read;
 mod reject;
 mod sample;
 mod session;
+mod statistics;
 mod text;
 
 pub use cells::{KeyRead, Labels, RowRead, SeriesName};

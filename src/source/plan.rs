@@ -87,6 +87,12 @@ impl Plan {
         self.readable_from
     }
 
+    /// Whether a key of this minute should be gone. A life may be counted from any moment of the minute, and expiry takes
+    /// its time.
+    pub(super) fn outlived(&self, minute: Minute, source: &Source) -> bool {
+        minute.end() + source.ttl + TimeDelta::minutes(1) < self.now
+    }
+
     /// How far ahead of the plan's instant a minute starts.
     pub(super) fn lead(&self, minute: Minute) -> TimeDelta {
         minute.start() - self.now

@@ -144,7 +144,7 @@ pub(super) fn wrong_type(error: &ServerError) -> Result<(), ReadError> {
     }
 }
 
-fn general(error: &ServerError) -> ReadError {
+pub(super) fn general(error: &ServerError) -> ReadError {
     let words = words(error);
     if is_cap(&words) {
         ReadError::Capped(words)

@@ -8,40 +8,9 @@ use utoipa::ToSchema;
 
 use super::{StoreError, Tx};
 use crate::{
-    alert::{High, Level, Standing, budget::Spent, words::Words},
+    alert::{Due, High, Kind, LastSent, Level, Standing, budget::Spent, words::Words},
     time::Minute,
 };
-
-/// What there is to tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = AlertKind)]
-pub enum Kind {
-    /// It began or got worse.
-    Raised,
-    /// It is over.
-    Ended,
-    /// It happened, and has no end.
-    Event,
-}
-
-impl Kind {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Raised => "raised",
-            Self::Ended => "ended",
-            Self::Event => "event",
-        }
-    }
-
-    fn of_name(name: &str) -> Self {
-        match name {
-            "ended" => Self::Ended,
-            "event" => Self::Event,
-            _ => Self::Raised,
-        }
-    }
-}
 
 /// Something to tell.
 #[derive(Clone, Debug)]
@@ -156,6 +125,20 @@ pub async fn forget(tx: &mut Tx, environment: &str, key: &str) -> Result<(), Sto
     Ok(())
 }
 
+/// Lets one transaction after the other note what stands in no environment's own order.
+///
+/// # Errors
+/// The database failed.
+pub async fn lock(tx: &mut Tx, environment: &str) -> Result<(), StoreError> {
+    sqlx::query!(
+        "SELECT pg_advisory_xact_lock(hashtextextended('folga alerts ' || $1, 0))",
+        environment
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    Ok(())
+}
+
 /// Puts something to be told into the outbox, in place of what was still to be told of the same. Events add up: what
 /// was to be told of the last one stays in the text. Where there is nowhere to send it, it is kept as a record only.
 ///
@@ -193,44 +176,6 @@ pub async fn put(tx: &mut Tx, news: &News<'_>, is_sent: bool, now: DateTime<Utc>
     Ok(())
 }
 
-/// An alert that a sender has in hand.
-#[derive(Clone, Debug)]
-pub struct Claimed {
-    /// Its number.
-    pub id: i64,
-    /// The environment; empty where it concerns all.
-    pub environment: String,
-    /// What it is about.
-    pub key: String,
-    /// What there is to tell of it.
-    pub kind: Kind,
-    /// How bad it is, or was.
-    pub level: Level,
-    /// In a line.
-    pub title: String,
-    /// What there is to know.
-    pub text: String,
-    /// Path and query of the page that shows more.
-    pub link: Option<String>,
-    /// What of the same was sent last.
-    pub last: Option<LastSent>,
-    /// When the same was last told of something as bad that had just begun.
-    pub last_alike: Option<DateTime<Utc>>,
-    /// Until when nobody wants to hear of it.
-    pub silent_until: Option<DateTime<Utc>>,
-    /// Attempts that failed for reasons of its own.
-    pub attempts: u32,
-}
-
-/// What was sent last of something.
-#[derive(Clone, Copy, Debug)]
-pub struct LastSent {
-    /// What was told.
-    pub kind: Kind,
-    /// Whether it is a notification of its own that can be updated in place.
-    pub updates: bool,
-}
-
 /// Takes what is due in hand for a while, the worst and oldest first. What another sender has in hand is left to it. A
 /// clock that stands before the moment at which something was planned has been set back: then it is due too.
 ///
@@ -241,7 +186,7 @@ pub async fn claim(
     now: DateTime<Utc>,
     lease: TimeDelta,
     most: i64,
-) -> Result<Vec<Claimed>, StoreError> {
+) -> Result<Vec<Due>, StoreError> {
     let rows = sqlx::query_file!(
         "src/store/claim_alerts.sql",
         now,
@@ -253,7 +198,7 @@ pub async fn claim(
     .await?;
     Ok(rows
         .into_iter()
-        .map(|row| Claimed {
+        .map(|row| Due {
             id: row.id,
             environment: row.environment,
             key: row.alert_key,
@@ -262,10 +207,14 @@ pub async fn claim(
             title: row.title,
             text: row.message,
             link: row.link,
-            last: row.last_kind.map(|kind| LastSent {
-                kind: Kind::of_name(&kind),
-                updates: row.last_updates.unwrap_or(false),
-            }),
+            last: row
+                .last_kind
+                .zip(row.last_level)
+                .map(|(kind, last_level)| LastSent {
+                    kind: Kind::of_name(&kind),
+                    level: level(&last_level),
+                    updates: row.last_updates.unwrap_or(false),
+                }),
             last_alike: row.last_alike,
             silent_until: row.silent_until,
             attempts: u32::try_from(row.attempts).unwrap_or(0),

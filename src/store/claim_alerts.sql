@@ -23,6 +23,7 @@ SELECT
     claimed.link,
     claimed.attempts,
     last.kind AS "last_kind?",
+    last.level AS "last_level?",
     last.updates AS "last_updates?",
     (
         SELECT max(alike.sent_at) FROM alerts AS alike
@@ -38,7 +39,7 @@ SELECT
     ) AS silent_until
 FROM claimed
 LEFT JOIN LATERAL (
-    SELECT told.kind, told.updates FROM alerts AS told
+    SELECT told.kind, told.level, told.updates FROM alerts AS told
     WHERE told.environment = claimed.environment AND told.alert_key = claimed.alert_key
       AND told.sent_at IS NOT NULL AND told.id <> claimed.id
     ORDER BY told.id DESC LIMIT 1

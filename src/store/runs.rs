@@ -210,3 +210,17 @@ pub async fn last_successes(tx: &mut Tx) -> Result<Vec<(String, String, DateTime
         .map(|row| (row.environment, row.source, row.finished_at))
         .collect())
 }
+
+/// Commands that drains have sent to Redis since an instant.
+///
+/// # Errors
+/// The database failed.
+pub async fn commands_since(tx: &mut Tx, since: DateTime<Utc>) -> Result<u64, StoreError> {
+    let sum = sqlx::query_scalar!(
+        r#"SELECT coalesce(sum(commands), 0)::bigint AS "sum!" FROM runs WHERE started_at >= $1"#,
+        since
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    Ok(sum.max(0).cast_unsigned())
+}

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use super::{
     Folga, gaps, sealed_before,
+    watch::{self, Findings},
     write::{self, Batch, Closing, Origin, Write, millis},
 };
 use crate::{
@@ -64,6 +65,7 @@ struct Tally {
     missed: BTreeSet<Minute>,
     rejects: Rejects,
     ahead_seconds: i64,
+    findings: Findings,
 }
 
 /// A finished drain: the record of it, and how far ahead of this clock a producer's key was.
@@ -111,9 +113,9 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
         bytes: number(tally.bytes),
         rejects,
         gaps,
-        error: result.err().map(|error| error.to_string()),
+        error: result.as_ref().err().map(ToString::to_string),
     };
-    match keep(folga, &run).await {
+    match keep(folga, &run, result.err().as_ref(), &tally.findings).await {
         Ok(id) => run.id = id,
         Err(error) => {
             let error = crate::store::explain(&error);
@@ -132,9 +134,15 @@ fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-async fn keep(folga: &Folga, run: &Run) -> Result<i64, StoreError> {
+async fn keep(
+    folga: &Folga,
+    run: &Run,
+    error: Option<&DrainError>,
+    findings: &Findings,
+) -> Result<i64, StoreError> {
     let mut tx = folga.store.begin().await?;
     let id = runs::keep(&mut tx, run).await?;
+    watch::after_run(&mut tx, folga, run, error, findings).await?;
     tx.commit().await?;
     Ok(id)
 }
@@ -256,6 +264,10 @@ async fn read_and_write(
     let began = folga.clock.now();
     let found = find(session, target, plan).await?;
     tally.rejects.merge(found.rejects);
+    tally.findings.immortal = match found.outlived {
+        None => None,
+        Some(outlived) => Some(session.without_expiry(outlived).await?),
+    };
     let mut suspect = found.doubtful;
     tally.ahead_seconds = found.ahead.map_or(0, |lead| lead.num_seconds());
     let mut reader = Reader::new(session, target, &folga.identities, &known.large, found.keys);

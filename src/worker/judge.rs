@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     alert::{
-        High, Level, Lines, News, Rule, Standing, Turn, key,
+        High, Kind, Level, Lines, News, Rule, Standing, Turn, key,
         words::{self, Reached, Subject, Words},
     },
     catalog::{Limit, NtfySettings},
@@ -19,7 +19,6 @@ use crate::{
     report::LeftOut,
     store::{
         StoreError, Tx, alerts,
-        alerts::Kind,
         coverage::{self, Coverage, holds},
         hourly, labels, minutes,
         series::Series,

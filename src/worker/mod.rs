@@ -1,11 +1,16 @@
 //! Drains, folds and drops: the stages joined.
 
 pub mod aggregate;
+pub mod alerting;
 pub mod apart;
 pub mod board;
+pub mod commands;
+pub mod deliver;
 pub mod drain;
+pub mod emergency;
 mod gaps;
 mod judge;
+mod note;
 mod passes;
 mod read;
 pub mod report;
@@ -13,6 +18,7 @@ pub mod retention;
 pub mod schedule;
 pub mod sync;
 mod unlimited;
+pub mod watch;
 mod write;
 
 use std::sync::Arc;

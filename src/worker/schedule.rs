@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
+use tokio::sync::Notify;
 use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument as _;
@@ -42,6 +43,8 @@ pub struct Worker {
     pub tracker: TaskTracker,
     /// How it ends.
     pub stop: Stop,
+    /// Rung when a drain has ended: there may be something to tell.
+    pub drained: Arc<Notify>,
 }
 
 /// One line of the schedule.
@@ -164,6 +167,7 @@ impl Worker {
             // A panic has told of itself.
             Err(error) => line.break_off(self.folga.clock.now(), format!("a fault in folga: {error}")),
         }
+        self.drained.notify_one();
     }
 
     async fn retain(&self) {

@@ -1,0 +1,156 @@
+//! What somebody is told of the service itself.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use super::words::{Words, link, local};
+
+/// What is told where Redis can't be reached.
+#[must_use]
+pub fn redis_down(error: &str) -> Words {
+    Words {
+        title: "folga can't reach Redis".to_owned(),
+        text: format!(
+            "{error}.\nNothing is read meanwhile, and limits are not watched. Minutes that are not read before their \
+             keys expire are lost."
+        ),
+        link: Some("/".to_owned()),
+    }
+}
+
+/// What is told when Redis can be reached again.
+#[must_use]
+pub fn redis_up(since: Option<DateTime<Utc>>, now: DateTime<Utc>, zone: Tz) -> Words {
+    Words {
+        title: "folga reaches Redis again".to_owned(),
+        text: format!("{}.", span("It could not be reached", since, now, zone)),
+        link: Some("/".to_owned()),
+    }
+}
+
+/// What is told where Postgres can't be used.
+#[must_use]
+pub fn postgres_down(error: &str) -> Words {
+    Words {
+        title: "folga can't use its Postgres".to_owned(),
+        text: format!("{error}.\nNothing is stored meanwhile, and limits are not watched."),
+        link: None,
+    }
+}
+
+/// What is told when Postgres can be used again.
+#[must_use]
+pub fn postgres_up(since: DateTime<Utc>, now: DateTime<Utc>, zone: Tz) -> Words {
+    Words {
+        title: "folga uses its Postgres again".to_owned(),
+        text: format!("{}.", span("It could not be used", Some(since), now, zone)),
+        link: None,
+    }
+}
+
+/// A source of an environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The environment.
+    pub environment: &'a str,
+    /// The source.
+    pub source: &'a str,
+}
+
+impl Place<'_> {
+    fn words(&self, what: &str, text: String) -> Words {
+        Words {
+            title: format!("{}: {} {what}", self.environment, self.source),
+            text,
+            link: Some(link(self.environment, None)),
+        }
+    }
+
+    /// What is told where its drains fail.
+    #[must_use]
+    pub fn failing(&self, error: &str) -> Words {
+        self.words("can't be drained", format!("{error}."))
+    }
+
+    /// What is told where no drain has succeeded for too long.
+    #[must_use]
+    pub fn overdue(&self, last: Option<DateTime<Utc>>, zone: Tz) -> Words {
+        let last = last.map_or_else(
+            || "None has since folga started.".to_owned(),
+            |last| format!("The last one that did ended at {}.", local(last, zone)),
+        );
+        self.words(
+            "has not been drained",
+            format!("Two runs were due and none succeeded. {last}"),
+        )
+    }
+
+    /// What is told of minutes that can no longer be covered.
+    #[must_use]
+    pub fn gap(&self, gaps: &[(DateTime<Utc>, DateTime<Utc>)], zone: Tz) -> Words {
+        let minutes: i64 = gaps.iter().map(|(from, to)| (*to - *from).num_minutes()).sum();
+        let spans: Vec<_> = (gaps.iter())
+            .map(|(from, to)| format!("{} to {}", local(*from, zone), local(*to, zone)))
+            .collect();
+        self.words(
+            &format!("has a gap of {minutes} min"),
+            format!(
+                "These minutes were lost or never read, and can't be any more: {}.",
+                spans.join("; ")
+            ),
+        )
+    }
+
+    /// What is told of keys and fields that are refused.
+    #[must_use]
+    pub fn rejects(&self, kinds: usize, key: &str, reason: &str) -> Words {
+        let more = match kinds {
+            0 | 1 => String::new(),
+            more => format!(", and {} more", more - 1),
+        };
+        self.words(
+            "has keys that are refused",
+            format!("{key}: {reason}{more}. The drain's record lists them (/v1/runs)."),
+        )
+    }
+
+    /// What is told of keys that never expire.
+    #[must_use]
+    pub fn immortal(&self, key: &str, count: usize) -> Words {
+        let more = match count {
+            0 | 1 => String::new(),
+            more => format!(", and at least {} more", more - 1),
+        };
+        self.words(
+            "has keys without TTL",
+            format!("{key} never expires{more}. Whoever writes them has to set an expiry."),
+        )
+    }
+
+    /// What is told when it is well again.
+    #[must_use]
+    pub fn well(&self, was: &str, since: Option<DateTime<Utc>>, now: DateTime<Utc>, zone: Tz) -> Words {
+        self.words("is well again", format!("{}.", span(was, since, now, zone)))
+    }
+}
+
+/// What is told where more commands were sent to Redis than a day should have.
+#[must_use]
+pub fn commands(own: u64, server: Option<u64>, budget: u64) -> Words {
+    let server = server.map_or(String::new(), |server| {
+        format!(" The server has answered {server} today, whoever sent them.")
+    });
+    Words {
+        title: format!("More than {budget} Redis commands today"),
+        text: format!("folga has sent {own} of them since midnight (UTC).{server}"),
+        link: None,
+    }
+}
+
+fn span(what: &str, since: Option<DateTime<Utc>>, now: DateTime<Utc>, zone: Tz) -> String {
+    let until = local(now, zone);
+    match since {
+        Some(since) => format!("{what} from {} to {until}", local(since, zone)),
+        None => format!("{what} until {until}"),
+    }
+}

@@ -1,0 +1,307 @@
+//! Delivers what there is to tell.
+
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
+
+use super::{Folga, note::Noted};
+use crate::{
+    alert::{
+        Due, Kind, Level,
+        budget::{self, Item, Room},
+        fate::{Fate, fate, priority, tag},
+        key,
+    },
+    catalog::NtfySettings,
+    ntfy::{Delivered, Failure, Message, Ntfy, sequence},
+    store::{StoreError, Tx, alerts, delivery, silences::SILENCE},
+};
+
+/// What a sender has in hand is left to it for so long; a round ends well before.
+const LEASE: TimeDelta = TimeDelta::minutes(3);
+/// Alerts that one round takes.
+const ROUND: i64 = 2000;
+/// What is written on alerts that are put off.
+const COOLDOWN: &str = "cooldown";
+const BUDGET: &str = "the day's budget of messages";
+
+/// Sends alerts to the notification server of the catalog.
+pub struct Sender {
+    folga: Folga,
+    settings: NtfySettings,
+    ntfy: Ntfy,
+}
+
+/// What a round came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// Messages that were sent.
+    pub sent: u32,
+    /// What went wrong, where something did.
+    pub failure: Option<String>,
+}
+
+/// One request: an alert, or several in one.
+struct Letter {
+    /// The alerts, and whether each begins a cooldown.
+    alerts: Vec<(Due, bool)>,
+    content: Content,
+}
+
+enum Content {
+    Message(Message),
+    /// Takes a notification back.
+    Clear(String),
+}
+
+impl Sender {
+    /// A sender; none where the catalog names no server.
+    ///
+    /// # Errors
+    /// The system has no certificates that could be trusted.
+    pub fn new(folga: &Folga) -> anyhow::Result<Option<Self>> {
+        let Some(settings) = folga.catalog.ntfy.clone() else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            ntfy: Ntfy::new(&settings)?,
+            folga: folga.clone(),
+            settings,
+        }))
+    }
+
+    /// Sends what is due, as far as the server's limits and `patience` allow. Whatever goes wrong with the server is
+    /// part of the outcome: what was not sent stays due.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn round(&self, patience: Duration) -> Result<Round, StoreError> {
+        let (began, now) = (Instant::now(), self.folga.clock.now());
+        let mut tx = self.folga.store.begin().await?;
+        let delivery = delivery::read(&mut tx, now).await?;
+        if delivery.closed_until.is_some() {
+            tx.rollback().await?;
+            return Ok(Round::default());
+        }
+        let due = alerts::claim(&mut tx, now, LEASE, ROUND).await?;
+        if due.is_empty() {
+            tx.rollback().await?;
+            return Ok(Round::default());
+        }
+        let midnight = now.date_naive().and_time(NaiveTime::MIN).and_utc();
+        let spent = alerts::spent(&mut tx, midnight, now - budget::RECOVERY, now).await?;
+        tx.commit().await?;
+
+        let noted = Noted::read(&self.folga, &due).await;
+        let mut tx = self.folga.store.begin().await?;
+        let going = self.sort(&mut tx, due, &noted, now).await?;
+        let room = Room::new(self.settings.daily_budget, spent);
+        let letters = self.letters(&mut tx, going, room, now).await?;
+        tx.commit().await?;
+
+        let mut round = Round::default();
+        let mut told: Vec<Due> = Vec::new();
+        let mut letters = letters.into_iter();
+        for letter in letters.by_ref() {
+            match self.send(&letter.content, now).await {
+                Ok(delivered) => {
+                    self.note_sent(&letter, &delivered, now).await?;
+                    round.sent += 1;
+                    let beginning = letter.alerts.into_iter().filter(|(_, starts)| *starts);
+                    told.extend(beginning.map(|(alert, _)| alert));
+                }
+                Err(failure) => {
+                    round.failure = Some(failure.to_string());
+                    if self
+                        .note_failed(&letter, &failure, delivery.failures, now)
+                        .await?
+                    {
+                        break;
+                    }
+                }
+            }
+            if began.elapsed() > patience {
+                break;
+            }
+        }
+        let left: Vec<i64> = letters.flat_map(|letter| ids(&letter)).collect();
+        if !left.is_empty() {
+            let mut tx = self.folga.store.begin().await?;
+            alerts::release(&mut tx, &left).await?;
+            tx.commit().await?;
+        }
+        Noted::write(&self.folga, &told, self.settings.cooldown).await;
+        Ok(round)
+    }
+
+    /// Puts off what has to wait, and gives what may go out now.
+    async fn sort(
+        &self,
+        tx: &mut Tx,
+        due: Vec<Due>,
+        noted: &Noted,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<(Due, bool)>, StoreError> {
+        let (mut going, mut dropped) = (Vec::new(), Vec::new());
+        for alert in due {
+            match fate(&alert, self.settings.cooldown, noted.of(alert.id), now) {
+                Fate::Send { starts_cooldown } => going.push((alert, starts_cooldown)),
+                Fate::Cooldown(until) => alerts::hold(tx, &[alert.id], until, COOLDOWN, false, now).await?,
+                Fate::Silence(until) => alerts::hold(tx, &[alert.id], until, SILENCE, false, now).await?,
+                Fate::Drop => dropped.push(alert.id),
+            }
+        }
+        if !dropped.is_empty() {
+            alerts::drop_silenced(tx, &dropped).await?;
+        }
+        Ok(going)
+    }
+
+    /// Makes messages of alerts: one each while there is room, else one of all.
+    async fn letters(
+        &self,
+        tx: &mut Tx,
+        going: Vec<(Due, bool)>,
+        room: Room,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<Letter>, StoreError> {
+        let (critical, others): (Vec<_>, Vec<_>) = going
+            .into_iter()
+            .partition(|(alert, _)| alert.level == Level::Critical);
+        let mut letters: Vec<Letter> = Vec::new();
+        let mut put_off: Vec<i64> = Vec::new();
+        for (n, alert) in critical.into_iter().enumerate() {
+            if n < room.critical as usize {
+                letters.push(self.letter(alert));
+            } else {
+                put_off.push(alert.0.id);
+            }
+        }
+        let fits = u32::try_from(others.len()).is_ok_and(|count| count <= room.others);
+        if fits {
+            letters.extend(others.into_iter().map(|alert| self.letter(alert)));
+        } else if room.others > 0 {
+            letters.push(self.digest(others));
+        } else {
+            put_off.extend(others.iter().map(|(alert, _)| alert.id));
+        }
+        if !put_off.is_empty() {
+            let until = now + budget::RECOVERY;
+            alerts::hold(tx, &put_off, until, BUDGET, false, now).await?;
+        }
+        Ok(letters)
+    }
+
+    fn letter(&self, (alert, starts_cooldown): (Due, bool)) -> Letter {
+        let own = sequence(&alert.environment, &alert.key);
+        let is_shown = (alert.last).is_some_and(|last| last.kind == Kind::Raised && last.updates);
+        // That a limit is low again is said by taking its notification back; that a service works again is news.
+        let content = if alert.kind == Kind::Ended && is_shown && key::limit(&alert.key).is_some() {
+            Content::Clear(own)
+        } else {
+            Content::Message(Message {
+                title: alert.title.clone(),
+                text: alert.text.clone(),
+                priority: priority(alert.level, alert.kind),
+                tags: vec![tag(alert.level, alert.kind).to_owned()],
+                click: self.click(alert.link.as_deref()),
+                sequence: own,
+            })
+        };
+        Letter {
+            alerts: vec![(alert, starts_cooldown)],
+            content,
+        }
+    }
+
+    fn digest(&self, alerts: Vec<(Due, bool)>) -> Letter {
+        let item = |(alert, _): &(Due, bool)| Item {
+            level: alert.level,
+            ended: alert.kind == Kind::Ended,
+            title: alert.title.clone(),
+        };
+        let (title, text) = budget::digest(&alerts.iter().map(item).collect::<Vec<_>>());
+        let going = alerts.iter().filter(|(alert, _)| alert.kind != Kind::Ended);
+        let worst = going.map(|(alert, _)| alert.level).max();
+        let kind = worst.map_or(Kind::Ended, |_| Kind::Raised);
+        let level = worst.unwrap_or_default();
+        let first = alerts.first().map_or(0, |(alert, _)| alert.id);
+        Letter {
+            content: Content::Message(Message {
+                title,
+                text,
+                priority: priority(level, kind),
+                tags: vec![tag(level, kind).to_owned()],
+                click: self.click(Some("/")),
+                sequence: sequence("", &format!("digest {first}")),
+            }),
+            alerts,
+        }
+    }
+
+    fn click(&self, link: Option<&str>) -> Option<String> {
+        let base = self.folga.catalog.http.base_url.as_ref()?;
+        Some(format!("{base}{}", link?))
+    }
+
+    async fn send(&self, content: &Content, now: DateTime<Utc>) -> Result<Delivered, Failure> {
+        match content {
+            Content::Message(message) => self.ntfy.publish(message, now).await,
+            Content::Clear(sequence) => self.ntfy.clear(sequence, now).await.map(|()| Delivered {
+                id: format!("clear {sequence} {}", now.timestamp()),
+                updates: true,
+            }),
+        }
+    }
+
+    async fn note_sent(
+        &self,
+        letter: &Letter,
+        delivered: &Delivered,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let told: Vec<_> = (letter.alerts.iter())
+            .map(|(alert, starts)| (alert.id, *starts))
+            .collect();
+        // A digest is no notification that one of its alerts could update.
+        let updates = delivered.updates && told.len() == 1;
+        let mut tx = self.folga.store.begin().await?;
+        alerts::sent(&mut tx, &told, &delivered.id, updates, now).await?;
+        delivery::open(&mut tx).await?;
+        tx.commit().await
+    }
+
+    /// Notes a failure, and tells whether others would fail too.
+    async fn note_failed(
+        &self,
+        letter: &Letter,
+        failure: &Failure,
+        failures: u32,
+        now: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.folga.store.begin().await?;
+        let words = failure.to_string();
+        let concerns_all = failure.concerns_all();
+        if concerns_all {
+            let until = failure.retry_at(failures, now);
+            delivery::close(&mut tx, until, &words, now).await?;
+            alerts::release(&mut tx, &ids(letter)).await?;
+            if matches!(failure, Failure::Refused { .. }) {
+                tracing::error!(error = words, next = %until, "alerts can't be sent until the settings are mended");
+            } else {
+                tracing::warn!(error = words, next = %until, "alerts could not be sent: they are tried again");
+            }
+        } else {
+            let attempts = letter.alerts.first().map_or(0, |(alert, _)| alert.attempts);
+            let until = failure.retry_at(attempts, now);
+            alerts::hold(&mut tx, &ids(letter), until, &words, true, now).await?;
+            tracing::error!(error = words, next = %until, "an alert was not taken: it is tried again");
+        }
+        tx.commit().await?;
+        Ok(concerns_all)
+    }
+}
+
+fn ids(letter: &Letter) -> Vec<i64> {
+    letter.alerts.iter().map(|(alert, _)| alert.id).collect()
+}
