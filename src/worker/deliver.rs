@@ -50,8 +50,8 @@ struct Letter {
 
 enum Content {
     Message(Message),
-    /// Takes a notification back.
-    Clear(String),
+    /// Takes the notification back; where the server can't do that any more, says that it is over.
+    Clear(Message),
 }
 
 impl Sender {
@@ -193,20 +193,20 @@ impl Sender {
     }
 
     fn letter(&self, (alert, starts_cooldown): (Due, bool)) -> Letter {
-        let own = sequence(&alert.environment, &alert.key);
+        let message = Message {
+            title: alert.title.clone(),
+            text: alert.text.clone(),
+            priority: priority(alert.level, alert.kind),
+            tags: vec![tag(alert.level, alert.kind).to_owned()],
+            click: self.click(alert.link.as_deref()),
+            sequence: sequence(&alert.environment, &alert.key),
+        };
         let is_shown = (alert.last).is_some_and(|last| last.kind == Kind::Raised && last.updates);
         // That a limit is low again is said by taking its notification back; that a service works again is news.
         let content = if alert.kind == Kind::Ended && is_shown && key::limit(&alert.key).is_some() {
-            Content::Clear(own)
+            Content::Clear(message)
         } else {
-            Content::Message(Message {
-                title: alert.title.clone(),
-                text: alert.text.clone(),
-                priority: priority(alert.level, alert.kind),
-                tags: vec![tag(alert.level, alert.kind).to_owned()],
-                click: self.click(alert.link.as_deref()),
-                sequence: own,
-            })
+            Content::Message(message)
         };
         Letter {
             alerts: vec![(alert, starts_cooldown)],
@@ -247,10 +247,13 @@ impl Sender {
     async fn send(&self, content: &Content, now: DateTime<Utc>) -> Result<Delivered, Failure> {
         match content {
             Content::Message(message) => self.ntfy.publish(message, now).await,
-            Content::Clear(sequence) => self.ntfy.clear(sequence, now).await.map(|()| Delivered {
-                id: format!("clear {sequence} {}", now.timestamp()),
-                updates: true,
-            }),
+            Content::Clear(message) => match self.ntfy.clear(&message.sequence, now).await {
+                Err(Failure::Refused { status: 404, .. }) => self.ntfy.publish(message, now).await,
+                cleared => cleared.map(|()| Delivered {
+                    id: format!("clear {} {}", message.sequence, now.timestamp()),
+                    updates: true,
+                }),
+            },
         }
     }
 

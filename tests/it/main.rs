@@ -1,6 +1,7 @@
 //! Everything that needs real servers or the real binary: one Redis and one Postgres for the whole run, a database and
 //! a key prefix for each test.
 
+mod alerts;
 mod api;
 mod calibrate;
 mod catalog;
@@ -14,6 +15,7 @@ mod failure;
 mod formats;
 mod harness;
 mod http;
+mod ntfy;
 mod outcomes;
 mod page;
 mod peaks;

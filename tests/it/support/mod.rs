@@ -4,9 +4,11 @@ mod bench;
 mod binary;
 mod bouncer;
 pub mod catalogs;
+mod ntfy;
 mod proxy;
 mod serving;
 mod tls;
+mod watch;
 
 use std::{
     path::Path,
@@ -21,9 +23,11 @@ use folga::servers::Private;
 pub use bench::Bench;
 pub use binary::Folga;
 pub use bouncer::Bouncer;
+pub use ntfy::{Manner, NtfyServer};
 pub use proxy::{Behaviour, Proxy};
 pub use serving::Serving;
 pub use tls::TlsRedis;
+pub use watch::Watch;
 
 /// The servers of this run. They are ended by their watchdogs when the run ends.
 pub static SERVERS: LazyLock<Private> = LazyLock::new(|| Private::start().expect("private servers start"));
