@@ -1,12 +1,14 @@
 //! Drains, folds and drops: the stages joined.
 
 pub mod aggregate;
+pub mod alerts;
 pub mod apart;
 pub mod board;
 pub mod drain;
 mod gaps;
 mod judge;
 mod passes;
+pub mod post;
 mod read;
 pub mod report;
 pub mod retention;
