@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use comfy_table::{Table, presets::NOTHING};
 
-use crate::catalog::{Catalog, Environment, Find, Limit, Mode, Source, alert_at, spelt};
+use crate::catalog::{Catalog, Environment, Find, Limit, Mode, NtfySettings, Source, alert_at, spelt};
 
 /// Environments, sources with their schedules, and limits with their alert values, as seen at an instant.
 #[must_use]
@@ -18,10 +18,11 @@ pub fn summary(catalog: &Catalog, now: DateTime<Utc>) -> String {
     }
     let title = format!("Limits, and the count that reaches {} %", catalog.alert_percent);
     section(&mut text, &title, &limits(catalog));
+    let _ = writeln!(text, "\n{}", alerts(catalog.ntfy.as_ref()));
     let retention = catalog.retention_schedule.next_after(now);
     let _ = writeln!(
         text,
-        "\nMinutes are kept {}, aggregates {} days; retention runs next at {}.",
+        "Minutes are kept {}, aggregates {} days; retention runs next at {}.",
         spelt(catalog.minute_retention),
         catalog.retention_days,
         instant(retention)
@@ -164,6 +165,22 @@ fn in_environment(limit: &Limit, environment: &str, percent: u32) -> String {
     }
 }
 
+/// Where alerts go.
+fn alerts(ntfy: Option<&NtfySettings>) -> String {
+    let Some(ntfy) = ntfy else {
+        return "Alerts are only recorded: [ntfy] says where to send them.".to_owned();
+    };
+    format!(
+        "Alerts go to topic {} on {}, at most {} messages a day and none of the same limit and level within {}; an \
+         alert ends when its limit was low for {}.",
+        ntfy.topic,
+        ntfy.url,
+        ntfy.daily_budget,
+        spelt(ntfy.cooldown),
+        spelt(ntfy.clear_after)
+    )
+}
+
 fn instant(at: Option<DateTime<Utc>>) -> String {
     at.map_or_else(
         || "never".to_owned(),
@@ -222,6 +239,7 @@ mod tests {
             "gateway: 576 runs a day: about 18432 commands, 3 for each of 5760 keys",
             // 70 % of 30 is 21.
             "A login.ip 15m ip observe 30, alert at 21 watch",
+            "Alerts are only recorded: [ntfy] says where to send them.",
             "Minutes are kept 8d, aggregates 90 days; retention runs next at 2025-03-09T03:30:00Z.",
         ] {
             assert!(
@@ -229,5 +247,22 @@ mod tests {
                 "`{expected}` is not in\n{shown}"
             );
         }
+    }
+
+    #[test]
+    fn the_summary_says_where_alerts_go() {
+        let ntfy = NtfySettings {
+            url: "https://ntfy.sh".to_owned(),
+            topic: "limits".to_owned(),
+            token: None,
+            daily_budget: 250,
+            cooldown: TimeDelta::minutes(15),
+            clear_after: TimeDelta::minutes(20),
+        };
+        assert_eq!(
+            alerts(Some(&ntfy)),
+            "Alerts go to topic limits on https://ntfy.sh, at most 250 messages a day and none of the same limit and \
+             level within 15m; an alert ends when its limit was low for 20m."
+        );
     }
 }

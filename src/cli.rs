@@ -1,5 +1,6 @@
 //! The command line.
 
+mod alerts;
 mod figures;
 
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
@@ -9,7 +10,10 @@ use chrono::{DateTime, Utc};
 use clap::{Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::figures::{ReportArgs, WhatIfArgs};
+use self::{
+    alerts::AlertsCommand,
+    figures::{ReportArgs, WhatIfArgs},
+};
 use crate::{
     app::{self, App},
     catalog::{Catalog, Environment, Refusal, Source, variable},
@@ -29,7 +33,7 @@ struct Cli {
     /// The catalog file.
     #[arg(long, global = true, env = "FOLGA_CONFIG", default_value = "folga.toml")]
     config: PathBuf,
-    /// Act as if now were this instant (RFC 3339): drain, retention, report, whatif.
+    /// Act as if now were this instant (RFC 3339): drain, retention, report, whatif, alerts.
     #[arg(long, global = true, value_name = "RFC3339")]
     at: Option<DateTime<Utc>>,
     /// How logs are written to stderr.
@@ -76,6 +80,9 @@ enum Once {
     /// Print what another value of a limit would have refused.
     #[command(name = "whatif")]
     WhatIf(WhatIfArgs),
+    /// Look at alerts, and silence limits.
+    #[command(subcommand)]
+    Alerts(AlertsCommand),
 }
 
 /// Something the user wrote is wrong: exit code 2.
@@ -201,6 +208,7 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
         }
         Once::Report(args) => print(&figures::report(args, load(cli, true)?, clock).await?),
         Once::WhatIf(args) => print(&figures::what_if(args, load(cli, true)?, clock).await?),
+        Once::Alerts(command) => print(&alerts::run(command, load(cli, true)?, clock).await?),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::{
         Folga,
         alerting::Alerting,
         board::Board,
+        post::{Post, PostStanding},
         schedule::{Stop, Worker},
     },
 };
@@ -48,10 +49,10 @@ pub async fn listen(settings: &HttpSettings) -> Result<TcpListener> {
 pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
     let mut signals = Signals::new()?;
     let address = listener.local_addr()?;
-    let board = board(folga).await.map_err(|error| in_words(&error))?;
+    let (board, post) = notes(folga).await.map_err(|error| in_words(&error))?;
     let (stop, tracker) = (Stop::default(), TaskTracker::new());
 
-    let site = router(Site::new(folga.clone(), Arc::clone(&board)));
+    let site = router(Site::new(folga.clone(), Arc::clone(&board), Arc::clone(&post)));
     let listener = listener.tap_io(|connection| _ = connection.set_nodelay(true));
     let server = axum::serve(listener, site).with_graceful_shutdown(stop.soon.clone().cancelled_owned());
     let mut server = tracker.spawn(server.into_future());
@@ -63,7 +64,7 @@ pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
         stop: stop.clone(),
         drained: Arc::default(),
     };
-    let alerting = Alerting::new(&worker)?;
+    let alerting = Alerting::new(&worker, post)?;
     tracker.spawn(alerting.run(worker.clone()));
     let mut scheduler = worker.start().await.context("starting the schedule")?;
 
@@ -99,15 +100,15 @@ pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
     result
 }
 
-async fn board(folga: &Folga) -> Result<Arc<Board>, sqlx::Error> {
+/// What drains and deliveries are noted on, beginning with how earlier processes left them.
+async fn notes(folga: &Folga) -> Result<(Arc<Board>, Arc<Post>), sqlx::Error> {
+    let now = folga.clock.now();
     let mut tx = folga.store.begin().await?;
     let successes = runs::last_successes(&mut tx).await?;
+    let post = PostStanding::read(&mut tx, now).await?;
     tx.rollback().await?;
-    Ok(Arc::new(Board::new(
-        &folga.catalog,
-        folga.clock.now(),
-        &successes,
-    )))
+    let board = Board::new(&folga.catalog, now, &successes);
+    Ok((Arc::new(board), Arc::new(Post::new(post))))
 }
 
 /// Waits for SIGTERM or SIGINT, and tells which came.

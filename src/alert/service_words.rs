@@ -147,6 +147,16 @@ pub fn commands(own: u64, server: Option<u64>, budget: u64) -> Words {
     }
 }
 
+/// What is told to see whether it arrives.
+#[must_use]
+pub fn test() -> Words {
+    Words {
+        title: "folga can reach you".to_owned(),
+        text: "This is a test. Alerts of limits and of the service itself come like this.".to_owned(),
+        link: Some("/".to_owned()),
+    }
+}
+
 fn span(what: &str, since: Option<DateTime<Utc>>, now: DateTime<Utc>, zone: Tz) -> String {
     let until = local(now, zone);
     match since {

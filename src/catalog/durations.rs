@@ -5,7 +5,10 @@ use chrono::TimeDelta;
 use super::Refusal;
 
 /// Reads a whole number and a unit: `250ms`, `5s`, `10m`, `2h`, `8d`.
-pub(super) fn duration(text: &str) -> Result<TimeDelta, Refusal> {
+///
+/// # Errors
+/// It is no span of time, has no unit, or is longer than a hundred years.
+pub fn duration(text: &str) -> Result<TimeDelta, Refusal> {
     // A hundred years: nothing longer means anything here, and no sum of a few of them overflows.
     const MOST_DAYS: i64 = 36_500;
     let refuse = |what: &str| {

@@ -29,7 +29,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use chrono::TimeDelta;
 use chrono_tz::Tz;
 
-pub use durations::spelt;
+pub use durations::{duration, spelt};
 pub use environments::{Environment, Ignored, Scope};
 pub use globs::Globs;
 pub use limits::{Group, Limit, Mode, PerEnvironment, UNLIMITED, alert_at};

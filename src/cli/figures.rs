@@ -146,7 +146,8 @@ fn check_group(catalog: &Catalog, id: Option<&str>) -> Result<(), Usage> {
     }
 }
 
-fn limit<'c>(catalog: &'c Catalog, environment: &str, id: &str) -> Result<&'c Limit, Usage> {
+/// A limit of an environment.
+pub(super) fn limit<'c>(catalog: &'c Catalog, environment: &str, id: &str) -> Result<&'c Limit, Usage> {
     let limits = || {
         let limits = catalog.limits().map(|(_, limit)| limit);
         limits.filter(|limit| limit.exists_in(environment))

@@ -48,6 +48,11 @@ pub(super) fn environment(catalog: &Catalog, query: &Query<'_>) -> Result<String
     }
 }
 
+/// The environment that is asked for; none where all of them are.
+pub(super) fn any_environment(catalog: &Catalog, query: &Query<'_>) -> Result<Option<String>, Problem> {
+    query.get("env").map(|_| environment(catalog, query)).transpose()
+}
+
 /// The period that is asked for.
 pub(super) fn period(site: &Site, query: &Query<'_>) -> Result<Period, Problem> {
     let catalog = &site.folga.catalog;

@@ -21,6 +21,9 @@ pub(super) struct Health {
     /// For those who carry the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     sources: Option<Vec<SourceHealth>>,
+    /// For those who carry the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alerts: Option<AlertsHealth>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -57,6 +60,17 @@ struct SourceHealth {
     skipped_runs: u64,
 }
 
+#[derive(Serialize, ToSchema)]
+struct AlertsHealth {
+    /// Whether the catalog says where alerts go.
+    configured: bool,
+    /// Alerts that wait to be sent.
+    waiting: u64,
+    last_error: Option<String>,
+    /// The notification server is not asked before.
+    closed_until: Option<DateTime<Utc>>,
+}
+
 /// Whether the service does its work. Says less without the token.
 ///
 /// 503 where Postgres is down or a drain is overdue, else 200.
@@ -64,7 +78,7 @@ struct SourceHealth {
     get,
     path = "/health",
     responses(
-        (status = 200, description = "It does its work, though Redis may be down", body = Health),
+        (status = 200, description = "It does its work, though Redis may be down or alerts wait", body = Health),
         (status = 503, description = "Postgres is down or a drain is overdue", body = Health)
     )
 )]
@@ -77,14 +91,16 @@ pub(super) async fn health(State(site): State<Site>, headers: HeaderMap) -> Resp
         .iter()
         .map(|line| site.board.state(line, now))
         .collect();
-    let status = judge(redis, postgres, &drains);
+    let (configured, post) = (site.folga.catalog.ntfy.is_some(), site.post.standing());
+    let status = judge(redis, postgres, &drains, configured && post.failures > 0);
     let code = if status == Status::Unhealthy {
         StatusCode::SERVICE_UNAVAILABLE
     } else {
         StatusCode::OK
     };
     let server = |is_up| if is_up { Server::Up } else { Server::Down };
-    let sources = site.admits(&headers).then(|| {
+    let is_admitted = site.admits(&headers);
+    let sources = is_admitted.then(|| {
         let lines = site.board.lines.iter();
         lines
             .map(|line| SourceHealth::new(&site.board, line, now))
@@ -97,15 +113,21 @@ pub(super) async fn health(State(site): State<Site>, headers: HeaderMap) -> Resp
             redis: server(redis),
             postgres: server(postgres),
             sources,
+            alerts: is_admitted.then(|| AlertsHealth {
+                configured,
+                waiting: post.waiting,
+                last_error: post.last_error,
+                closed_until: post.closed_until.filter(|until| *until > now),
+            }),
         }),
     )
         .into_response()
 }
 
-fn judge(redis: bool, postgres: bool, states: &[Standing]) -> Status {
+fn judge(redis: bool, postgres: bool, states: &[Standing], alerts_fail: bool) -> Status {
     if !postgres || states.contains(&Standing::Overdue) {
         Status::Unhealthy
-    } else if !redis || states.contains(&Standing::Failed) {
+    } else if !redis || states.contains(&Standing::Failed) || alerts_fail {
         Status::Degraded
     } else {
         Status::Ok
@@ -136,15 +158,19 @@ mod tests {
 
     #[test]
     fn postgres_and_overdue_drains_are_what_counts() {
-        for (redis, postgres, state, status) in [
-            (true, true, Standing::Ok, Status::Ok),
-            (true, true, Standing::Waiting, Status::Ok),
-            (false, true, Standing::Ok, Status::Degraded),
-            (true, true, Standing::Failed, Status::Degraded),
-            (true, true, Standing::Overdue, Status::Unhealthy),
-            (true, false, Standing::Ok, Status::Unhealthy),
+        for (redis, postgres, state, alerts_fail, status) in [
+            (true, true, Standing::Ok, false, Status::Ok),
+            (true, true, Standing::Waiting, false, Status::Ok),
+            (false, true, Standing::Ok, false, Status::Degraded),
+            (true, true, Standing::Failed, false, Status::Degraded),
+            (true, true, Standing::Ok, true, Status::Degraded),
+            (true, true, Standing::Overdue, true, Status::Unhealthy),
+            (true, false, Standing::Ok, false, Status::Unhealthy),
         ] {
-            assert_eq!(judge(redis, postgres, &[Standing::Ok, state]), status);
+            assert_eq!(
+                judge(redis, postgres, &[Standing::Ok, state], alerts_fail),
+                status
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `/metrics`: the board in OpenMetrics text.
+//! `/metrics`: board and post in OpenMetrics text.
 
 use std::sync::atomic::AtomicU64;
 
@@ -15,13 +15,16 @@ use prometheus_client::{
 };
 
 use super::{Site, problem::Problem};
-use crate::worker::board::{Board, Totals};
+use crate::worker::{
+    board::{Board, Totals},
+    post::Post,
+};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 type Labels = Vec<(&'static str, String)>;
 
-/// The work of the drains, in OpenMetrics text.
+/// The work of the drains, and what became of alerts, in OpenMetrics text.
 #[utoipa::path(
     get,
     path = "/metrics",
@@ -29,12 +32,16 @@ type Labels = Vec<(&'static str, String)>;
 )]
 pub(super) async fn metrics(State(site): State<Site>) -> Result<Response, Problem> {
     let mut text = String::new();
-    encode(&mut text, &registry(&site.board, site.folga.clock.now())).map_err(|_| Problem::Internal)?;
+    encode(
+        &mut text,
+        &registry(&site.board, &site.post, site.folga.clock.now()),
+    )
+    .map_err(|_| Problem::Internal)?;
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }
 
-/// What the board says now. The board counts, so a registry lives for one answer.
-fn registry(board: &Board, now: DateTime<Utc>) -> Registry {
+/// What board and post say now. They count, so a registry lives for one answer.
+fn registry(board: &Board, post: &Post, now: DateTime<Utc>) -> Registry {
     let mut registry = Registry::with_prefix("folga");
     registry.register(
         "build",
@@ -44,6 +51,7 @@ fn registry(board: &Board, now: DateTime<Utc>) -> Registry {
     runs(&mut registry, board);
     counters(&mut registry, board);
     gauges(&mut registry, board, now);
+    alerts(&mut registry, post);
     registry
 }
 
@@ -139,4 +147,27 @@ fn gauges(registry: &mut Registry, board: &Board, now: DateTime<Utc>) {
     let help = "How far a producer's clock ran ahead of this one, as the last drain saw it";
     registry.register_with_unit("clock_skew", help, Unit::Seconds, skew);
     registry.register("running", "Whether a drain is running", running);
+}
+
+fn alerts(registry: &mut Registry, post: &Post) {
+    let waiting = Gauge::<u64, AtomicU64>::default();
+    waiting.set(post.standing().waiting);
+    registry.register("alerts_waiting", "Alerts that wait to be sent", waiting);
+    let counts = post.counts();
+    for (name, help, count) in [
+        (
+            "alert_messages",
+            "Messages that the notification server took",
+            counts.sent,
+        ),
+        (
+            "alert_failures",
+            "Attempts to send a message that failed",
+            counts.failed,
+        ),
+    ] {
+        let counter = Counter::<u64>::default();
+        counter.inc_by(count);
+        registry.register(name, help, counter);
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! [`edge`] stands around every route, [`guard`] before those that show data; every error is a [`problem`].
 
+mod alerts;
 mod asked;
 mod calibration;
 mod edge;
@@ -31,26 +32,28 @@ use axum::{
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{kept::Kept, problem::Problem, pulse::Pulses};
-use crate::worker::{Folga, board::Board};
+use crate::worker::{Folga, board::Board, post::Post};
 
 /// What the routes work on.
 #[derive(Clone)]
 pub struct Site {
     folga: Folga,
     board: Arc<Board>,
+    post: Arc<Post>,
     pulses: Arc<Pulses>,
     kept: Arc<Kept>,
 }
 
 impl Site {
-    /// A site that shows a board.
+    /// A site that shows how drains and deliveries go.
     #[must_use]
-    pub fn new(folga: Folga, board: Arc<Board>) -> Self {
+    pub fn new(folga: Folga, board: Arc<Board>, post: Arc<Post>) -> Self {
         Self {
             pulses: Arc::new(Pulses::new(&folga)),
             kept: Arc::default(),
             folga,
             board,
+            post,
         }
     }
 }
@@ -73,6 +76,7 @@ pub fn router(site: Site) -> Router {
         .routes(routes!(limits::limits))
         .routes(routes!(limits::hours))
         .routes(routes!(limits::what_if))
+        .routes(routes!(alerts::alerts))
         .routes(routes!(runs::runs))
         .routes(routes!(metrics::metrics))
         .split_for_parts();

@@ -2,8 +2,10 @@
 //!
 //! [`Period`] says which hours; [`Parts`] which daily and hourly rows hold them; [`build`] turns what was read into a
 //! [`Report`], which is the JSON that is served; [`table()`] prints it for a terminal, [`csv()`] writes it for
-//! spreadsheets and [`markdown()`] for pull requests.
+//! spreadsheets and [`markdown()`] for pull requests. [`Alerts`] are apart: how they stand now, whatever the period.
 
+mod alert_table;
+mod alerts;
 mod build;
 mod csv;
 mod days;
@@ -26,6 +28,8 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use alert_table::{alerts_table, silences_table};
+pub use alerts::{Alerts, DeliveryView};
 pub use build::{build, detail, limit_hours as hours};
 pub use csv::csv;
 pub use input::{InForce, LimitData, ReportInput, ShapeData, UnlimitedData};

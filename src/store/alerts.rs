@@ -1,6 +1,6 @@
 //! Alerts: how everything stands, what is to be told, and what was told.
 
-use std::collections::HashMap;
+use std::{cmp::Reverse, collections::HashMap, fmt};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{StoreError, Tx};
 use crate::{
-    alert::{Due, High, Kind, LastSent, Level, Standing, budget::Spent, words::Words},
+    alert::{Due, High, Kind, LastSent, Level, Standing, budget::Spent, key, words::Words},
     time::Minute,
 };
 
@@ -411,4 +411,71 @@ pub async fn recent(tx: &mut Tx, environment: Option<&str>, most: i64) -> Result
             held_by: row.held_by,
         })
         .collect())
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Something that is alerted now.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Alerted {
+    /// The environment; empty where it concerns all.
+    pub environment: String,
+    /// What it is about: a limit's id, or the name of something else.
+    pub key: String,
+    /// The limit that it is about; null where it is about none.
+    pub limit: Option<String>,
+    /// How bad it is.
+    #[schema(inline)]
+    pub level: Level,
+    /// The minute that began it.
+    pub since: Option<DateTime<Utc>>,
+    /// Its largest count so far.
+    pub peak: Option<AlertPeak>,
+    /// The last minute that kept it from ending.
+    pub last_high: Option<DateTime<Utc>>,
+}
+
+/// The largest count of an alert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct AlertPeak {
+    /// The count.
+    pub count: u64,
+    /// Its minute.
+    pub at: DateTime<Utc>,
+}
+
+/// What is alerted now, of one environment and of what concerns all, or of everything; the worst first.
+///
+/// # Errors
+/// The database failed.
+pub async fn alerted(tx: &mut Tx, environment: Option<&str>) -> Result<Vec<Alerted>, StoreError> {
+    let rows = sqlx::query!(
+        "SELECT environment, alert_key, level, since, last_high, peak, peak_at FROM alert_states
+         WHERE level <> 'ok' AND ($1::text IS NULL OR environment IN ($1, ''))
+         ORDER BY environment, alert_key",
+        environment
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    let mut alerted: Vec<_> = rows
+        .into_iter()
+        .map(|row| Alerted {
+            environment: row.environment,
+            limit: key::limit(&row.alert_key).map(str::to_owned),
+            key: row.alert_key,
+            level: level(&row.level),
+            since: row.since,
+            peak: row.peak.zip(row.peak_at).map(|(count, at)| AlertPeak {
+                count: count.max(0).cast_unsigned(),
+                at,
+            }),
+            last_high: row.last_high,
+        })
+        .collect();
+    alerted.sort_by_key(|own| Reverse(own.level));
+    Ok(alerted)
 }

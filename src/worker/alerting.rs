@@ -1,11 +1,14 @@
 //! Looks after the alerts of a service: what is overdue, what the database can't be told, and what is to be sent.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::timeout;
 
 use super::{
     commands,
     deliver::{Round, Sender},
     emergency::Emergency,
+    post::{Post, PostCounts, PostStanding},
     schedule::Worker,
     watch,
 };
@@ -13,6 +16,9 @@ use crate::store::{Probe, StoreError, explain};
 
 /// Between two looks, where no drain ends meanwhile.
 const PAUSE: Duration = Duration::from_secs(15);
+/// Where Postgres does not answer, it is looked at again so soon.
+const SECOND_LOOK: Duration = Duration::from_secs(5);
+const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 /// A round of sending ends after this long, and the next one goes on.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -21,18 +27,20 @@ pub struct Alerting {
     sender: Option<Sender>,
     emergency: Option<Emergency>,
     probe: Probe,
+    post: Arc<Post>,
 }
 
 impl Alerting {
-    /// Whatever the catalog asks for.
+    /// Whatever the catalog asks for. How deliveries go is noted on `post`.
     ///
     /// # Errors
     /// The system has no certificates that could be trusted.
-    pub fn new(worker: &Worker) -> anyhow::Result<Self> {
+    pub fn new(worker: &Worker, post: Arc<Post>) -> anyhow::Result<Self> {
         Ok(Self {
             sender: Sender::new(&worker.folga)?,
             emergency: Emergency::new(&worker.folga.catalog)?,
             probe: Probe::new(&worker.folga.store),
+            post,
         })
     }
 
@@ -40,43 +48,63 @@ impl Alerting {
     pub async fn run(mut self, worker: Worker) {
         let mut failed_before = false;
         while !worker.stop.soon.is_cancelled() {
-            let round = worker.stop.now.run_until_cancelled(self.round(&worker)).await;
-            match round {
-                None => return,
-                Some(Ok(round)) => {
-                    failed_before = false;
-                    if let Some(emergency) = &self.emergency {
-                        emergency.up(worker.folga.clock.now()).await;
-                    }
-                    if round.sent > 0 {
-                        tracing::info!(messages = round.sent, "alerts sent");
-                    }
-                }
-                Some(Err(error)) => {
-                    // Twice in a row, and not for want of a connection while a drain has them all.
-                    if failed_before && self.probe.ask().await.is_err() {
-                        let reason = explain(&error);
-                        if let Some(emergency) = &self.emergency {
-                            emergency.down(&reason, worker.folga.clock.now()).await;
-                        }
-                    }
-                    failed_before = true;
-                }
-            }
+            let look = worker
+                .stop
+                .now
+                .run_until_cancelled(self.look(&worker, failed_before));
+            let Some(is_there) = look.await else { return };
+            failed_before = !is_there;
             tokio::select! {
                 () = worker.stop.soon.cancelled() => {}
-                () = worker.drained.notified() => {}
-                () = tokio::time::sleep(PAUSE) => {}
+                () = worker.drained.notified(), if is_there => {}
+                () = tokio::time::sleep(if is_there { PAUSE } else { SECOND_LOOK }) => {}
             }
         }
     }
 
-    async fn round(&self, worker: &Worker) -> Result<Round, StoreError> {
-        watch::overdue(&worker.folga, &worker.board).await?;
-        commands::look(&worker.folga).await?;
-        match &self.sender {
-            Some(sender) => sender.round(PATIENCE).await,
-            None => Ok(Round::default()),
+    /// Does what there is to do, and says whether Postgres is there. That it is not is told when a second look finds the
+    /// same.
+    async fn look(&mut self, worker: &Worker, failed_before: bool) -> bool {
+        let asked = timeout(ANSWER_WITHIN, self.probe.ask()).await;
+        let missing = match asked {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(explain(&error)),
+            Err(_) => Some("Postgres does not answer: check that it runs and is reachable".to_owned()),
+        };
+        if let Some(reason) = missing {
+            if let Some(emergency) = self.emergency.as_ref().filter(|_| failed_before) {
+                emergency.down(&reason, worker.folga.clock.now()).await;
+            }
+            return false;
         }
+        if let Some(emergency) = &self.emergency {
+            emergency.up(worker.folga.clock.now()).await;
+        }
+        match self.round(worker).await {
+            Ok(Round { sent: 0, .. }) => {}
+            Ok(round) => tracing::info!(messages = round.sent, "alerts sent"),
+            // Drains hold all connections, say.
+            Err(error) => tracing::warn!(error = explain(&error), "alerts wait: the next round sends them"),
+        }
+        true
+    }
+
+    async fn round(&self, worker: &Worker) -> Result<Round, StoreError> {
+        let folga = &worker.folga;
+        watch::overdue(folga, &worker.board).await?;
+        commands::look(folga).await?;
+        let round = match &self.sender {
+            Some(sender) => sender.round(PATIENCE).await?,
+            None => Round::default(),
+        };
+        self.post.count(PostCounts {
+            sent: round.sent.into(),
+            failed: round.failed.into(),
+        });
+        let mut tx = folga.store.begin().await?;
+        let standing = PostStanding::read(&mut tx, folga.clock.now()).await?;
+        tx.rollback().await?;
+        self.post.note(standing);
+        Ok(round)
     }
 }

@@ -37,7 +37,9 @@ pub struct Sender {
 pub struct Round {
     /// Messages that were sent.
     pub sent: u32,
-    /// What went wrong, where something did.
+    /// Attempts that failed.
+    pub failed: u32,
+    /// What went wrong last, where something did.
     pub failure: Option<String>,
 }
 
@@ -111,6 +113,7 @@ impl Sender {
                     told.extend(beginning.map(|(alert, _)| alert));
                 }
                 Err(failure) => {
+                    round.failed += 1;
                     round.failure = Some(failure.to_string());
                     if self
                         .note_failed(&letter, &failure, delivery.failures, now)

@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 pub mod alerting;
+pub mod alerts;
 pub mod apart;
 pub mod board;
 pub mod commands;
@@ -12,6 +13,7 @@ mod gaps;
 mod judge;
 mod note;
 mod passes;
+pub mod post;
 mod read;
 pub mod report;
 pub mod retention;

@@ -62,6 +62,14 @@ impl Watch {
         }
     }
 
+    /// From now on logs in to Redis as somebody.
+    pub fn login(&mut self, user: &str, password: &str) {
+        let mut catalog = (*self.catalog).clone();
+        catalog.redis.username = Some(user.to_owned());
+        catalog.redis.password = Some(Secret::new(password.to_owned()));
+        self.catalog = Arc::new(catalog);
+    }
+
     fn jobs(&self, now: DateTime<Utc>) -> Jobs {
         Jobs {
             catalog: Arc::clone(&self.catalog),

@@ -1,0 +1,252 @@
+//! Alerts of the service itself: Redis, Postgres, sources, the command budget.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use folga::servers::PrivatePostgres;
+
+use super::support::{
+    Bench, NtfyServer, Serving, Watch, at,
+    catalogs::{HEAD, MESSAGES, THIRTY, limits, messages, put, reset_commands},
+    wait_until,
+};
+
+fn catalog() -> String {
+    messages(&[("messages", THIRTY)])
+}
+
+async fn count(bench: &Bench, minute: &str, count: u64) {
+    let key = bench.key(&format!("m:messages:{minute}"));
+    put(bench, key, &[(b"esc-1", count.to_string().as_bytes())]).await;
+}
+
+/// Noon and so many minutes.
+fn noon(minutes: i64) -> DateTime<Utc> {
+    at("2025-03-10T12:00:06Z") + TimeDelta::minutes(minutes)
+}
+
+#[tokio::test]
+async fn an_hour_without_redis_is_one_alert_and_one_end_of_it() {
+    // Two sources in two environments, so that four drains fail each time.
+    let others = MESSAGES
+        .replace("\"gateway\"", "\"portal\"")
+        .replace("}m:", "}p:");
+    let staging = "[[environment]]\nname = \"staging\"\nprefix = \"PREFIX-stg:\"\n";
+    let catalog = [HEAD, staging, MESSAGES, &others, &limits(&[("messages", THIRTY)])].concat();
+    let mut watch = Watch::with_own_redis(&catalog, "").await;
+    count(&watch.bench, "202503101158", 3).await;
+    watch.run(noon(0)).await;
+    watch.bench.own_redis.as_mut().unwrap().stop().unwrap();
+    for minutes in (5..=60).step_by(5) {
+        for run in watch.run(noon(minutes)).await {
+            assert!(run.error.is_some());
+        }
+    }
+    let [down] = &watch.server.taken()[..] else {
+        panic!("{:?}", watch.server.titles())
+    };
+    assert_eq!(
+        (&down["title"], &down["priority"]),
+        (&"folga can't reach Redis".into(), &5.into())
+    );
+    assert!(
+        down["message"].as_str().unwrap().contains("check that it runs"),
+        "{down}"
+    );
+
+    watch.bench.own_redis.as_mut().unwrap().restart().unwrap();
+    for minute in 0..60 {
+        count(&watch.bench, &format!("2025031012{minute:02}"), 2).await;
+    }
+    watch.run(noon(65)).await;
+    assert_eq!(watch.server.titles()[1..], ["folga reaches Redis again"]);
+    assert_eq!(
+        watch.server.taken()[1]["message"],
+        "It could not be reached from 12:05 on 10 Mar to 13:05 on 10 Mar."
+    );
+    let total: i64 = sqlx::query_scalar("SELECT sum(total)::bigint FROM hourly")
+        .fetch_one(&watch.bench.pool)
+        .await
+        .unwrap();
+    assert_eq!(total, 123);
+    watch.run(noon(70)).await;
+    assert_eq!(watch.server.taken().len(), 2);
+}
+
+#[tokio::test]
+async fn a_gap_that_can_no_longer_be_filled_is_told_with_its_minutes() {
+    let watch = Watch::new(&catalog(), "").await;
+    count(&watch.bench, "202503101158", 3).await;
+    watch.run(noon(0)).await;
+    // Two hours live the keys; five hours later three of them are out of reach.
+    watch.run(noon(300)).await;
+    let [gap] = &watch.server.taken()[..] else {
+        panic!("{:?}", watch.server.titles())
+    };
+    // From 12:00 to 15:00: 15:00 was the last minute whose key had died by 17:00:06.
+    assert_eq!(gap["title"], "prod: gateway has a gap of 181 min");
+    assert!(
+        gap["message"]
+            .as_str()
+            .unwrap()
+            .contains("12:00 on 10 Mar to 15:01 on 10 Mar"),
+        "{gap}"
+    );
+    watch.run(noon(305)).await;
+    assert_eq!(watch.server.taken().len(), 1);
+}
+
+#[tokio::test]
+async fn keys_that_are_refused_are_told_once_until_there_are_none() {
+    let watch = Watch::new(&catalog(), "").await;
+    for minutes in 0..4 {
+        let minute = noon(minutes * 5 - 2).format("%Y%m%d%H%M");
+        let key = watch.bench.key(&format!("m:messages:{minute}"));
+        redis::cmd("SET")
+            .arg(&key)
+            .arg(5)
+            .arg("EX")
+            .arg(3600)
+            .exec_async(&mut watch.bench.redis().await)
+            .await
+            .unwrap();
+        watch.run(noon(minutes * 5)).await;
+        redis::cmd("DEL")
+            .arg(&key)
+            .exec_async(&mut watch.bench.redis().await)
+            .await
+            .unwrap();
+    }
+    assert_eq!(watch.server.titles(), ["prod: gateway has keys that are refused"]);
+    watch.run(noon(20)).await;
+    let ends = watch.server.titles();
+    assert!(
+        ends.contains(&"prod: gateway is well again".to_owned()),
+        "{ends:?}"
+    );
+}
+
+#[tokio::test]
+async fn keys_without_ttl_are_told() {
+    let watch = Watch::new(&catalog(), "").await;
+    // One that lives too long has a TTL all the same.
+    for (minute, expires) in [("202503100900", false), ("202503100901", true)] {
+        let key = watch.bench.key(&format!("m:messages:{minute}"));
+        put(&watch.bench, &key, &[(b"esc-1", b"1")]).await;
+        if !expires {
+            redis::cmd("PERSIST")
+                .arg(&key)
+                .exec_async(&mut watch.bench.redis().await)
+                .await
+                .unwrap();
+        }
+    }
+    watch.run(noon(0)).await;
+    watch.run(noon(20)).await;
+    let [told] = &watch.server.taken()[..] else {
+        panic!("{:?}", watch.server.titles())
+    };
+    assert_eq!(told["title"], "prod: gateway has keys without TTL");
+    let key = watch.bench.key("m:messages:202503100900");
+    assert_eq!(
+        told["message"],
+        format!("{key} never expires. Whoever writes them has to set an expiry.")
+    );
+}
+
+#[tokio::test]
+async fn a_days_budget_of_commands_is_told_once() {
+    let few = format!(
+        "[redis]\ndaily_commands = 3\n{}",
+        catalog().trim_start_matches("\ntimezone = \"UTC\"")
+    );
+    let watch = Watch::with_own_redis(&["timezone = \"UTC\"\n", &few].concat(), "").await;
+    reset_commands(&mut watch.bench.redis().await).await;
+    for minutes in (0..60).step_by(5) {
+        count(
+            &watch.bench,
+            &noon(minutes - 2).format("%Y%m%d%H%M").to_string(),
+            3,
+        )
+        .await;
+        watch.run(noon(minutes)).await;
+    }
+    assert_eq!(watch.server.titles(), ["More than 3 Redis commands today"]);
+    // The next day begins anew.
+    let next = at("2025-03-11T00:05:06Z");
+    watch.send(next).await;
+    assert_eq!(watch.server.taken().len(), 1);
+}
+
+#[tokio::test]
+async fn a_missing_postgres_is_told_without_it() {
+    let server = NtfyServer::start().await;
+    let mut bench = Bench::new(&[&*catalog(), &server.section("")].concat()).await;
+    let mut postgres = PrivatePostgres::start().unwrap();
+    bench.database_url = postgres.url("postgres");
+    bench.folga(&["migrate"]).run().await.succeeded();
+    postgres.stop().unwrap();
+    // From cron: once, as Redis remembers it.
+    for _ in 0..2 {
+        bench.folga(&["drain"]).run().await.exited(1);
+    }
+    let [down] = &server.taken()[..] else {
+        panic!("{:?}", server.titles())
+    };
+    assert_eq!(
+        (&down["title"], &down["priority"]),
+        (&"folga can't use its Postgres".into(), &5.into())
+    );
+    assert!(
+        down["message"].as_str().unwrap().contains("check that it runs"),
+        "{down}"
+    );
+}
+
+#[tokio::test]
+async fn a_service_tells_that_postgres_went_and_came_back() {
+    let server = NtfyServer::start().await;
+    let every_second = catalog().replace("0 */5 * * * *", "* * * * * *");
+    let mut bench = Bench::new(&[&*every_second, &server.section("")].concat()).await;
+    let mut postgres = PrivatePostgres::start().unwrap();
+    bench.database_url = postgres.url("postgres");
+    bench.folga(&["migrate"]).run().await.succeeded();
+    let serving = Serving::start(bench.folga(&["--log-format", "json", "serve"])).await;
+    wait_until("it has drained", async || serving.source().await["state"] == "ok").await;
+    postgres.stop().unwrap();
+    wait_until("it is told", async || {
+        server.titles() == ["folga can't use its Postgres"]
+    })
+    .await;
+    postgres.restart().unwrap();
+    wait_until("the end is told", async || {
+        server.titles() == ["folga can't use its Postgres", "folga uses its Postgres again"]
+    })
+    .await;
+    assert_eq!(serving.end().await.0, Some(0));
+}
+
+#[tokio::test]
+async fn a_test_message_says_what_the_server_can_do() {
+    let server = NtfyServer::start().await;
+    let bench = Bench::new(&[&*catalog(), &server.section("")].concat()).await;
+    let test = async || bench.folga(&["alerts", "test"]).run().await;
+    let ran = test().await.succeeded();
+    assert!(
+        ran.stdout
+            .contains("has taken it as m1; it updates notifications in place"),
+        "{}",
+        ran.stdout
+    );
+    server.echo(false);
+    assert!(test().await.succeeded().stdout.contains("can't update"));
+    server.want("tk_right");
+    let ran = test().await.exited(1);
+    assert!(
+        ran.stderr
+            .contains("ntfy lets nobody in like this (403: forbidden)"),
+        "{}",
+        ran.stderr
+    );
+    let bare = Bench::new(&catalog()).await;
+    let ran = bare.folga(&["alerts", "test"]).run().await.exited(2);
+    assert!(ran.stderr.contains("FOLGA_NTFY_TOPIC"), "{}", ran.stderr);
+}
