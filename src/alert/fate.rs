@@ -76,3 +76,123 @@ pub const fn tag(level: Level, kind: Kind) -> &'static str {
         (_, Level::Over | Level::Critical) => "rotating_light",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alert::LastSent;
+
+    const COOLDOWN: TimeDelta = TimeDelta::minutes(15);
+
+    fn at(text: &str) -> DateTime<Utc> {
+        format!("2025-03-10T{text}Z").parse().unwrap()
+    }
+
+    fn due(kind: Kind, level: Level) -> Due {
+        Due {
+            id: 1,
+            environment: "prod".to_owned(),
+            key: "send-otp.ip".to_owned(),
+            kind,
+            level,
+            title: String::new(),
+            text: String::new(),
+            link: None,
+            last: None,
+            last_alike: None,
+            silent_until: None,
+            attempts: 0,
+        }
+    }
+
+    fn told(level: Level) -> LastSent {
+        LastSent {
+            kind: Kind::Raised,
+            level,
+            updates: true,
+        }
+    }
+
+    fn now(alert: &Due) -> Fate {
+        fate(alert, COOLDOWN, None, at("12:00:00"))
+    }
+
+    #[test]
+    fn what_nobody_was_told_of_waits_for_the_cooldown() {
+        for kind in [Kind::Raised, Kind::Ended, Kind::Event] {
+            let mut alert = due(kind, Level::Near);
+            assert_eq!(
+                now(&alert),
+                Fate::Send {
+                    starts_cooldown: true
+                }
+            );
+            alert.last_alike = Some(at("11:50:00"));
+            assert_eq!(now(&alert), Fate::Cooldown(at("12:05:00")));
+            // It is over by the second.
+            alert.last_alike = Some(at("11:45:00"));
+            assert_eq!(
+                now(&alert),
+                Fate::Send {
+                    starts_cooldown: true
+                }
+            );
+            // The clock was set back.
+            alert.last_alike = Some(at("12:30:00"));
+            assert_eq!(
+                now(&alert),
+                Fate::Send {
+                    starts_cooldown: true
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn redis_may_remember_what_the_database_does_not() {
+        let alert = due(Kind::Raised, Level::Near);
+        let with = |noted| fate(&alert, COOLDOWN, Some(noted), at("12:00:00"));
+        assert_eq!(with(TimeDelta::minutes(3)), Fate::Cooldown(at("12:03:00")));
+        // Never longer than a cooldown lasts.
+        assert_eq!(with(TimeDelta::hours(9)), Fate::Cooldown(at("12:15:00")));
+    }
+
+    #[test]
+    fn getting_worse_and_ending_are_told_at_once() {
+        let mut worse = due(Kind::Raised, Level::Over);
+        worse.last = Some(told(Level::Near));
+        worse.last_alike = Some(at("11:59:00"));
+        assert_eq!(
+            now(&worse),
+            Fate::Send {
+                starts_cooldown: true
+            }
+        );
+        let mut ended = due(Kind::Ended, Level::Over);
+        ended.last = Some(told(Level::Over));
+        ended.last_alike = Some(at("11:59:00"));
+        ended.silent_until = Some(at("13:00:00"));
+        assert_eq!(
+            now(&ended),
+            Fate::Send {
+                starts_cooldown: false
+            }
+        );
+        // No worse than what was told.
+        let mut again = due(Kind::Raised, Level::Near);
+        again.last = Some(told(Level::Near));
+        again.last_alike = Some(at("11:59:00"));
+        assert_eq!(now(&again), Fate::Cooldown(at("12:14:00")));
+    }
+
+    #[test]
+    fn nobody_hears_of_what_is_silenced() {
+        let mut alert = due(Kind::Raised, Level::Over);
+        alert.last = Some(told(Level::Near));
+        alert.silent_until = Some(at("13:00:00"));
+        assert_eq!(now(&alert), Fate::Silence(at("13:00:00")));
+        let mut ended = due(Kind::Ended, Level::Over);
+        ended.silent_until = Some(at("13:00:00"));
+        assert_eq!(now(&ended), Fate::Drop);
+    }
+}

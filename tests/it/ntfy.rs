@@ -82,9 +82,9 @@ async fn line_breaks_in_titles_and_texts_of_any_size_are_taken() {
 
 #[tokio::test]
 async fn every_refusal_is_told_apart_and_holds_no_token() {
+    type Is = fn(&Failure) -> bool;
     let server = NtfyServer::start().await;
     let ntfy = client(&server, Some("tk_S3NTINEL"));
-    type Is = fn(&Failure) -> bool;
     let cases: [(Manner, Is); 9] = [
         (Manner::Status(500), |failure| {
             matches!(failure, Failure::Server { status: 500, .. })

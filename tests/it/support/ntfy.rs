@@ -273,7 +273,7 @@ impl Shared {
         if message["topic"] != TOPIC {
             return complain(404, 40401, "no such topic here");
         }
-        if !message["message"].as_str().is_some_and(|text| text.len() <= 4096) {
+        if message["message"].as_str().is_none_or(|text| text.len() > 4096) {
             return complain(413, 41301, "attachments are not allowed");
         }
         if message["priority"]
