@@ -1,6 +1,7 @@
 //! Everything that needs real servers or the real binary: one Redis and one Postgres for the whole run, a database and
 //! a key prefix for each test.
 
+mod alerts_face;
 mod api;
 mod calibrate;
 mod catalog;
