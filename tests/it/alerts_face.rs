@@ -93,7 +93,7 @@ async fn what_is_alerted_is_listed() {
             "alerts are only recorded: the catalog has no [ntfy]",
             "",
             "newest alerts",
-            "created environment what kind level state sent at waits for",
+            "created environment what kind level state sent at held by",
             "2025-03-10 12:04 prod messages raised over unsent – –",
             "2025-03-10 12:02 prod messages raised near unsent – –",
         ]
