@@ -21,7 +21,7 @@ use crate::{
 pub(super) enum AlertsCommand {
     /// Print what is alerted now, which limits are silenced, and the newest alerts.
     List(ListArgs),
-    /// Hear nothing of a limit for a while: what it is still told afterwards is how it stands then.
+    /// Keep a limit's alerts from being sent for a while.
     Silence(SilenceArgs),
     /// End a silence.
     Unsilence(Named),

@@ -23,7 +23,7 @@ use crate::{
     language::Language,
     page::{self, Address, Frame, LimitPage, Overview, SignInPage, Tried, Words},
     report::LimitView,
-    worker::{Folga, report},
+    worker::{Folga, alerts, report},
 };
 
 /// Everything from here and nothing inside of the page: no script, no style.
@@ -97,10 +97,12 @@ async fn show_overview(site: &Site, frame: &Frame, query: Option<&str>) -> Resul
     let (environment, group) = (visit.address.environment.clone(), visit.address.group.clone());
     let period = visit.period;
     let read = move |folga: Folga| async move {
-        Ok(report::report(&folga, &environment, group.as_deref(), period).await?)
+        let alerts = alerts::read(&folga, Some(&environment)).await?;
+        let report = report::report(&folga, &environment, group.as_deref(), period).await?;
+        Ok((report, alerts))
     };
-    let report = asked::work_out(site, read).await?;
-    Ok(Overview::new(visit.frame(frame), &report).html())
+    let (report, alerts) = asked::work_out(site, read).await?;
+    Ok(Overview::new(visit.frame(frame), &report, &alerts).html())
 }
 
 async fn show_limit(site: &Site, frame: &Frame, query: Option<&str>) -> Result<String, Fault> {
@@ -114,16 +116,26 @@ async fn show_limit(site: &Site, frame: &Frame, query: Option<&str>) -> Result<S
     let (environment, period) = (visit.address.environment.clone(), visit.period);
     let read = move |folga: Folga| async move {
         let value = |limit: &LimitView| tried.flatten().unwrap_or_else(|| Tried::first(limit));
-        Ok(report::limit_page(&folga, &environment, &limit, period, value).await?)
+        let alerts = alerts::read(&folga, Some(&environment)).await?;
+        let (detail, what_if) = report::limit_page(&folga, &environment, &limit, period, value).await?;
+        Ok((detail, what_if, alerts))
     };
-    let (detail, what_if) = asked::work_out(site, read).await?;
+    let (detail, what_if, alerts) = asked::work_out(site, read).await?;
     let tried = Tried {
         what_if,
         wrong: tried == Some(None),
     };
     let percent = site.folga.catalog.alert_percent;
     let asked_period = (period.from.start(), period.to.start());
-    Ok(LimitPage::new(visit.frame(frame), &detail, &tried, asked_period, percent).html())
+    let page = LimitPage::new(
+        visit.frame(frame),
+        &detail,
+        &tried,
+        asked_period,
+        percent,
+        &alerts,
+    );
+    Ok(page.html())
 }
 
 /// The frame of a page in the language that its reader chose: in the address, which is given back, or before, or as the

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 
 use super::{
     Frame, Words,
+    alerts::LimitAlerts,
     bar::Bar,
     calendar::{Week, weeks},
     chart::Chart,
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     calibration::{ACTIVE_DAYS, Method, Status},
-    report::{Detail, LimitView, RecommendationView, SizingView, WhatIf, printable, reason},
+    report::{Alerts, Detail, LimitView, RecommendationView, SizingView, WhatIf, printable, reason},
 };
 
 /// A value that was tried.
@@ -41,6 +42,7 @@ pub struct LimitPage {
     from: Time,
     to: Time,
     allowed: String,
+    alerts: LimitAlerts,
     pill: Pill,
     bar: Option<Bar>,
     bar_text: String,
@@ -104,7 +106,7 @@ impl Tried {
 }
 
 impl LimitPage {
-    /// The page of a limit in a period, with a value that was tried.
+    /// The page of a limit in a period, with a value that was tried and how alerts stand.
     #[must_use]
     pub fn new(
         frame: Frame,
@@ -112,6 +114,7 @@ impl LimitPage {
         tried: &Tried,
         period: (DateTime<Utc>, DateTime<Utc>),
         percent: u32,
+        alerts: &Alerts,
     ) -> Self {
         let (words, limit) = (frame.words, &detail.limit);
         let peak = limit.peak.as_ref();
@@ -135,6 +138,7 @@ impl LimitPage {
             from: words.time(period.0),
             to: words.time(period.1),
             allowed: allowed(limit, words),
+            alerts: LimitAlerts::new(alerts, &frame.address.environment, &limit.id, words),
             pill: Pill(limit.status),
             bar: Bar::new(limit),
             bar_text: words.with(

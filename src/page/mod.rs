@@ -1,10 +1,12 @@
 //! Pages for people: a page is a struct with its template beside it in `templates/`.
 //!
-//! Pages are pure: a [`Report`](crate::report::Report) or a [`Detail`](crate::report::Detail) goes in, HTML comes out.
+//! Pages are pure: a [`Report`](crate::report::Report) or a [`Detail`](crate::report::Detail) goes in, with how
+//! [`Alerts`](crate::report::Alerts) stand, and HTML comes out.
 //! They need no script: what a script adds is what changes at once. Geometry stands in SVG attributes, so that no style
 //! has to be allowed inside of a page.
 
 mod address;
+mod alerts;
 mod assets;
 mod bar;
 mod calendar;

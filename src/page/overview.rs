@@ -2,10 +2,10 @@
 
 use askama::Template;
 
-use super::{Filter, Frame, Words, row::Row, words::Time};
+use super::{Filter, Frame, Words, alerts::AlertsPanel, row::Row, words::Time};
 use crate::{
     catalog::UNLIMITED,
-    report::{CoverageView, GroupView, IgnoredView, Report, printable},
+    report::{Alerts, CoverageView, GroupView, IgnoredView, Report, printable},
 };
 
 /// How many gaps of a source are listed; the JSON has all of them.
@@ -36,6 +36,8 @@ pub(super) struct Summary {
     pub(super) nothing: bool,
     /// The way back to all limits, where only some are shown.
     pub(super) all: Option<String>,
+    /// What is alerted now; none where the report stands alone.
+    pub(super) alerts: Option<AlertsPanel>,
     pub(super) sections: Vec<Section>,
     pub(super) sources: Vec<Source>,
     pub(super) ignored: Vec<Span>,
@@ -81,10 +83,11 @@ pub(super) struct Span {
 }
 
 impl Overview {
-    /// The overview of a report.
+    /// The overview of a report, and of how alerts stand.
     #[must_use]
-    pub fn new(frame: Frame, report: &Report) -> Self {
-        let summary = Summary::new(report, frame.words, Some(&frame));
+    pub fn new(frame: Frame, report: &Report, alerts: &Alerts) -> Self {
+        let mut summary = Summary::new(report, frame.words, Some(&frame));
+        summary.alerts = Some(AlertsPanel::new(alerts, &frame));
         Self { frame, summary }
     }
 }
@@ -122,6 +125,7 @@ impl Summary {
             nothing: judged > 0 && limits().all(|limit| limit.peak.is_none()),
             tallies: Filter::ALL.map(tally).into(),
             all: filter.and(frame).map(|frame| frame.address.filter(None).href()),
+            alerts: None,
             sections: (report.groups.iter())
                 .map(|group| section(group, words, filter, frame))
                 .filter(|section| !section.rows.is_empty())

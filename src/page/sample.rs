@@ -4,10 +4,15 @@ use chrono::{DateTime, Utc};
 
 use super::{Address, Frame, Words};
 use crate::{
+    alert::{Kind, Level},
     calibration::{Readiness, Status},
     catalog::Mode,
     language::Language,
-    report::{Detail, GroupView, HourView, LimitView, PeakView, Profile, Report, SourceNames},
+    report::{Alerts, Detail, GroupView, HourView, LimitView, PeakView, Profile, Report, SourceNames},
+    store::{
+        alerts::{Alert, AlertPeak, Alerted},
+        silences::Silence,
+    },
     time::Algorithm,
 };
 
@@ -83,6 +88,45 @@ pub(super) fn detail(limit: LimitView) -> Detail {
             by_weekday: [None; 7],
         },
         histogram: Vec::new(),
+    }
+}
+
+/// A limit that is over since 12:00 in Sao Paulo, and that it was told; both with a text in them.
+pub(super) fn alerts(text: &str) -> Alerts {
+    Alerts {
+        standings: vec![Alerted {
+            environment: "prod".to_owned(),
+            key: "send-otp.ip".to_owned(),
+            limit: Some("send-otp.ip".to_owned()),
+            level: Level::Over,
+            since: Some(at("2026-03-02T15:00:00Z")),
+            peak: Some(AlertPeak {
+                count: 1024,
+                at: at("2026-03-02T15:04:00Z"),
+            }),
+            last_high: Some(at("2026-03-02T15:04:00Z")),
+        }],
+        silences: vec![Silence {
+            environment: "prod".to_owned(),
+            limit: "send-otp.ip".to_owned(),
+            until: at("2026-03-04T03:00:00Z"),
+            reason: text.to_owned(),
+        }],
+        alerts: vec![Alert {
+            id: 1,
+            environment: "prod".to_owned(),
+            key: "send-otp.ip".to_owned(),
+            kind: Kind::Raised,
+            level: Level::Over,
+            title: text.to_owned(),
+            message: text.to_owned(),
+            created_at: at("2026-03-02T15:05:00Z"),
+            state: "pending".to_owned(),
+            sent_at: None,
+            next_attempt_at: None,
+            held_by: Some(text.to_owned()),
+        }],
+        ..Alerts::default()
     }
 }
 

@@ -1,13 +1,13 @@
 //! Whole pages: their words, and labels that would like to be more than that.
 
 use super::{
-    sample::{detail, frame, limit, period, report},
+    sample::{alerts, detail, frame, limit, period, report},
     *,
 };
 use crate::{
     calibration::{Action, Method, Reason, Status},
     language::Language,
-    report::{Detail, LimitView, RecommendationView, TopView, WhatIf},
+    report::{Alerts, Detail, LimitView, RecommendationView, TopView, WhatIf},
 };
 
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'&\u{202e}\u{1b}[2J";
@@ -57,7 +57,7 @@ fn limit_page(detail: &Detail, language: Language, value: u64, requests: Option<
         },
         wrong: false,
     };
-    LimitPage::new(frame(language), detail, &tried, period(), 70).html()
+    LimitPage::new(frame(language), detail, &tried, period(), 70, &alerts(HOSTILE)).html()
 }
 
 fn pages(language: Language) -> Vec<String> {
@@ -65,7 +65,7 @@ fn pages(language: Language) -> Vec<String> {
     HOSTILE.clone_into(&mut report.groups[0].name);
     HOSTILE.clone_into(&mut report.environment);
     vec![
-        Overview::new(frame(language), &report).html(),
+        Overview::new(frame(language), &report, &alerts(HOSTILE)).html(),
         limit_page(&detail(hostile()), language, 20, Some(1)),
         ProblemPage::new(frame(language), "problem-limit", HOSTILE).html(),
         document(&report, chrono_tz::America::Sao_Paulo, language),
@@ -126,13 +126,58 @@ fn windows_that_can_not_be_seen_say_so() {
 }
 
 #[test]
+fn what_is_alerted_is_said_with_its_silence() {
+    let overview = |alerts: &Alerts, language| {
+        let page = Overview::new(frame(language), &report(vec![hostile()]), alerts).html();
+        page.split("class=\"alerts").nth(1).unwrap().to_owned()
+    };
+    let english = overview(&alerts("load test"), Language::English);
+    for piece in [
+        "<h2 id=\"alerts\">Alerted now</h2>",
+        "<a href=\"/limits/send-otp.ip?env=prod\"><bdi>send-otp.ip</bdi></a> <span class=\"pill over\">",
+        "since <time datetime=\"2026-03-02T15:00:00Z\">2026-03-02 12:00</time>",
+        "peak 1,024 <span class=\"quiet\">· <time datetime=\"2026-03-02T15:04:00Z\">2026-03-02 12:04</time>",
+        "silenced until <time datetime=\"2026-03-04T03:00:00Z\">2026-03-04 00:00</time>: <bdi>load test</bdi>",
+        "<span lang=\"en\"><bdi>load test</bdi></span> <span class=\"quiet\">waits: <bdi lang=\"en\">load test</bdi>",
+    ] {
+        assert!(english.contains(piece), "{piece} in {english}");
+    }
+    let portuguese = overview(&alerts("load test"), Language::Portuguese);
+    assert!(portuguese.contains("pico 1.024"), "{portuguese}");
+
+    let limit = limit_page(&detail(hostile()), Language::English, 20, Some(1));
+    assert!(
+        limit.contains("Alerted now: <span class=\"pill over\">"),
+        "{limit}"
+    );
+    assert!(limit.contains("silenced until <time"), "{limit}");
+}
+
+#[test]
+fn where_nothing_is_alerted_a_line_says_so() {
+    let lone = |alerts: &Alerts| Overview::new(frame(Language::English), &report(Vec::new()), alerts).html();
+    let nothing = lone(&Alerts::default());
+    assert!(
+        nothing.contains("<p class=\"alerts quiet\">Nothing is alerted now.</p>"),
+        "{nothing}"
+    );
+    let mut past = alerts("load test");
+    past.standings.clear();
+    assert!(
+        lone(&past).contains("<summary>Nothing is alerted now. Last alerts</summary>"),
+        "{}",
+        lone(&past)
+    );
+}
+
+#[test]
 fn only_some_limits_are_shown_where_that_was_asked_for() {
     let mut over = limit(20, 14, Some((Some(24), 12, 24)));
     over.status = Status::Over;
     "other".clone_into(&mut over.id);
     let mut frame = frame(Language::English);
     frame.address.filter = Some(Filter::Over);
-    let page = Overview::new(frame, &report(vec![hostile(), over])).html();
+    let page = Overview::new(frame, &report(vec![hostile(), over]), &Alerts::default()).html();
     assert!(
         page.contains("data-limit=\"other\" data-status=\"over\""),
         "{page}"

@@ -42,7 +42,7 @@ pub fn alerts_table(alerts: &Alerts, zone: Tz) -> String {
             "level",
             "state",
             "sent at",
-            "waits for",
+            "held by",
         ]);
         table.add_rows(alerts.alerts.iter().map(|alert| told(alert, zone)));
         lines.push(table.to_string());

@@ -41,6 +41,19 @@ def test_a_limit_is_reached_from_the_overview_by_keyboard(tab):
     assert LIMIT in page.locator("h1").inner_text()
 
 
+def test_the_overview_shows_alerts_as_the_api_has_them(tab, site):
+    page = tab(f"/{QUERY}")
+    alerts = page.request.get(f"{site}/v1/alerts{QUERY}").json()
+    alerted = page.locator("[data-alerted]").evaluate_all("rows => rows.map(row => row.dataset.alerted)")
+    assert alerted == [own["limit"] or own["key"] for own in alerts["standings"]]
+    # What was told last opens by keyboard, and is in English in every language.
+    assert alerts["alerts"]
+    page.locator(".alerts summary").press("Enter")
+    titles = page.locator(".told > li > [lang=en]")
+    assert titles.first.is_visible()
+    assert titles.all_inner_texts() == [alert["title"] for alert in alerts["alerts"][:10]]
+
+
 @pytest.mark.parametrize("limit", [LIMIT, "verify.ip", "send-otp.usuario", "messaging-quota.session"])
 def test_what_if_in_the_browser_equals_the_api(tab, site, limit):
     page = tab(f"/{QUERY}")

@@ -234,6 +234,7 @@ async fn every_route_and_what_it_answers_is_described() {
             "/health",
             "/livez",
             "/metrics",
+            "/v1/alerts",
             "/v1/calibration",
             "/v1/limits",
             "/v1/limits/{id}/hours",
@@ -246,6 +247,11 @@ async fn every_route_and_what_it_answers_is_described() {
         ("/health", "", vec!["200", "503"]),
         ("/metrics", "", vec!["200", "401", "500", "503"]),
         ("/v1/runs", "", vec!["200", "400", "401", "500", "503"]),
+        (
+            "/v1/alerts",
+            "?env=prod",
+            vec!["200", "400", "401", "404", "500", "503"],
+        ),
         (
             "/v1/calibration",
             "?env=prod",

@@ -2,6 +2,7 @@
 //! a key prefix for each test.
 
 mod alerts;
+mod alerts_face;
 mod api;
 mod calibrate;
 mod catalog;

@@ -64,6 +64,7 @@ async fn secrets_are_in_no_log_and_no_answer() {
             "/health",
             "/metrics",
             "/v1/runs",
+            "/v1/alerts",
             "/v1/calibration?env=prod",
             "/v1/calibration?env=S3",
         ] {

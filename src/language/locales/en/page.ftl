@@ -93,6 +93,26 @@ gap-more = and { $number } more
 empty-sources = No source feeds this environment: name it under environments of a [[source]], then run folga drain.
 ignored = Left out of all figures
 
+# Alerts.
+alerts-now = Alerted now
+alerts-none = Nothing is alerted now.
+alerts-last = Last alerts
+alert-since = since
+alert-peak = peak { $peak }
+alert-silenced-until = silenced until
+alert-pending = waits
+alert-sent = sent
+alert-replaced = replaced by a newer one
+alert-silenced = silenced
+alert-unsent = recorded only
+level-ok = ok
+level-near = near
+level-over = over
+level-refused = refused
+level-warning = warning
+level-critical = critical
+level-ended = ended
+
 # Pages that can't be shown.
 problem-environment = There is no such environment
 problem-environment-detail = The catalog has no environment “{ $name }”. Choose one of: { $known }.

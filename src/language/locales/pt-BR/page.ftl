@@ -99,6 +99,26 @@ gap-more = e mais { $number }
 empty-sources = Nenhuma fonte alimenta este ambiente: inclua-o em environments de um [[source]] e execute folga drain.
 ignored = Fora de todos os números
 
+# Alertas.
+alerts-now = Em alerta agora
+alerts-none = Nada está em alerta agora.
+alerts-last = Últimos alertas
+alert-since = desde
+alert-peak = pico { $peak }
+alert-silenced-until = silenciado até
+alert-pending = aguarda
+alert-sent = enviado
+alert-replaced = substituído por um mais novo
+alert-silenced = silenciado
+alert-unsent = apenas registrado
+level-ok = ok
+level-near = perto
+level-over = acima
+level-refused = recusas
+level-warning = aviso
+level-critical = crítico
+level-ended = encerrado
+
 # Páginas que não podem ser mostradas.
 problem-environment = Esse ambiente não existe
 problem-environment-detail = O catálogo não tem o ambiente “{ $name }”. Escolha um destes: { $known }.
