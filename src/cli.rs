@@ -202,8 +202,13 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
             app.close().await?;
             let dropped = dropped.map_err(|error| in_words(&error))?;
             print(&format!(
-                "dropped {} hourly rows, {} daily rows, {} hours of coverage, {} runs and {} minute rows",
-                dropped.hourly, dropped.daily, dropped.coverage, dropped.runs, dropped.minutes
+                "dropped {} hourly rows, {} daily rows, {} hours of coverage, {} runs, {} alerts and {} minute rows",
+                dropped.hourly,
+                dropped.daily,
+                dropped.coverage,
+                dropped.runs,
+                dropped.alerts,
+                dropped.minutes
             ))
         }
         Once::Report(args) => print(&figures::report(args, load(cli, true)?, clock).await?),

@@ -47,6 +47,8 @@ pub struct Dropped {
     pub coverage: u64,
     /// Records of runs.
     pub runs: u64,
+    /// Alerts.
+    pub alerts: u64,
     /// Rows of the minute store.
     pub minutes: u64,
 }
@@ -67,6 +69,8 @@ pub async fn drop_aggregates(
     dropped.daily += in_batches!(store, "daily", "day", first_day);
     dropped.coverage += in_batches!(store, "coverage", "hour", before);
     dropped.runs += in_batches!(store, "runs", "started_at", before);
+    dropped.alerts += in_batches!(store, "alerts", "created_at", before);
+    in_batches!(store, "silences", "until", before);
     Ok(dropped)
 }
 

@@ -36,7 +36,9 @@ pub struct ActiveShape {
 }
 
 impl ActiveShape {
-    fn is_fed_by(&self, source: Option<&str>) -> bool {
+    /// Whether a source feeds it; any does where none is given.
+    #[must_use]
+    pub fn is_fed_by(&self, source: Option<&str>) -> bool {
         source.is_none_or(|source| self.shape.sources.iter().any(|own| own == source))
     }
 

@@ -33,6 +33,7 @@ const NAMED: usize = 3;
 pub(super) struct Judge<'a> {
     folga: &'a Folga,
     environment: &'a str,
+    source: &'a str,
     context: &'a FoldContext<'a>,
     changes: &'a Changes,
     limits: Vec<Judged<'a>>,
@@ -54,7 +55,7 @@ impl<'a> Judge<'a> {
     pub(super) async fn begin(
         tx: &mut Tx,
         folga: &'a Folga,
-        environment: &'a str,
+        (environment, source): (&'a str, &'a str),
         context: &'a FoldContext<'a>,
         changes: &'a Changes,
     ) -> Result<Self, StoreError> {
@@ -69,6 +70,7 @@ impl<'a> Judge<'a> {
         let mut judge = Self {
             folga,
             environment,
+            source,
             context,
             changes,
             limits,
@@ -84,10 +86,17 @@ impl<'a> Judge<'a> {
         Ok(judge)
     }
 
+    /// The limits that the drained source feeds: of others it says nothing.
+    fn fed(&self) -> impl Iterator<Item = &Judged<'a>> {
+        self.limits
+            .iter()
+            .filter(|judged| judged.active.is_fed_by(Some(self.source)))
+    }
+
     /// The counts that the folds are to look out for.
     pub(super) fn watched(&self) -> Watched {
         let mut watched = Watched::new();
-        for judged in &self.limits {
+        for judged in self.fed() {
             let least = watched.entry(judged.active.stored.id).or_insert(u64::MAX);
             *least = judged.lines.clear_at().min(*least);
         }
@@ -97,7 +106,7 @@ impl<'a> Judge<'a> {
     /// What is known of hours in which minutes have changed that were judged long ago.
     async fn read_known(&self, tx: &mut Tx) -> Result<HashMap<(i32, Hour), u64>, StoreError> {
         let mut known = HashMap::new();
-        for judged in &self.limits {
+        for judged in self.fed() {
             let Some(judged_before) = self.standing(&judged.limit.id).judged_before else {
                 continue;
             };
@@ -134,7 +143,7 @@ impl<'a> Judge<'a> {
         let covered = self.read_coverage(tx).await?;
         let mut standings = Vec::new();
         let mut told: Vec<(String, Turn, Words)> = Vec::new();
-        for judged in &self.limits {
+        for judged in self.fed() {
             let (id, shape) = (&judged.limit.id, judged.active.stored.id);
             let is_covered = |minute: Minute| covered.holds(&judged.active.shape.sources, minute);
             let seen = seen.get(&shape);
@@ -193,7 +202,7 @@ impl<'a> Judge<'a> {
             let kind = if turn.ended { Kind::Ended } else { Kind::Raised };
             self.put(tx, key, kind, turn.level, words).await?;
         }
-        self.end_what_is_gone(tx, &standings).await
+        self.end_what_is_gone(tx).await
     }
 
     fn rule(&self, judged: &Judged<'_>, lines: Lines) -> Rule {
@@ -287,11 +296,9 @@ impl<'a> Judge<'a> {
     }
 
     /// What is alerted and no longer in the catalog, or has nothing to be held against any more, ends.
-    async fn end_what_is_gone(&self, tx: &mut Tx, judged: &[(String, Standing)]) -> Result<(), StoreError> {
-        let gone = self
-            .standings
-            .iter()
-            .filter(|(key, _)| key::limit(key).is_some() && judged.iter().all(|(judged, _)| judged != *key));
+    async fn end_what_is_gone(&self, tx: &mut Tx) -> Result<(), StoreError> {
+        let is_gone = |id: &str| self.limits.iter().all(|judged| judged.limit.id != id);
+        let gone = (self.standings.iter()).filter(|(key, _)| key::limit(key).is_some_and(is_gone));
         for (key, standing) in gone {
             alerts::forget(tx, self.environment, key).await?;
             if standing.level > Level::Ok {

@@ -38,6 +38,7 @@ pub async fn retain(folga: &Folga) -> Result<Dropped, StoreError> {
         daily = dropped.daily,
         coverage_hours = dropped.coverage,
         runs = dropped.runs,
+        alerts = dropped.alerts,
         minutes = dropped.minutes,
         "dropped what is older than it is kept"
     );

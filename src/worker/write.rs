@@ -248,7 +248,8 @@ impl<'a> Write<'a> {
             source,
             ..
         } = self.origin;
-        let judge = Judge::begin(&mut self.tx, folga, environment, &context, &self.changes).await?;
+        let origin = (environment, source);
+        let judge = Judge::begin(&mut self.tx, folga, origin, &context, &self.changes).await?;
         let watched = judge.watched();
         let seen = aggregate::after_change(&mut self.tx, &context, source, &self.changes, &watched).await?;
         judge.finish(&mut self.tx, &seen).await?;
