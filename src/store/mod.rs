@@ -145,6 +145,20 @@ pub fn worth_retrying(error: &StoreError) -> bool {
     }
 }
 
+/// Whether the database itself is out of reach: it is down, starts or stops, or there are no connections left.
+#[must_use]
+pub fn is_out_of_reach(error: &StoreError) -> bool {
+    match error {
+        StoreError::Io(_) | StoreError::PoolTimedOut | StoreError::PoolClosed => true,
+        StoreError::Database(error) => {
+            // Connection exceptions, too many connections, operator intervention.
+            let is_own = |code: &str| code.starts_with("08") || code.starts_with("57P") || code == "53300";
+            error.code().is_some_and(|code| is_own(&code))
+        }
+        _ => false,
+    }
+}
+
 /// An error in words that name the remedy.
 #[must_use]
 pub fn explain(error: &StoreError) -> String {

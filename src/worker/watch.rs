@@ -15,7 +15,7 @@ use crate::{
         words::Words,
     },
     source::ReadError,
-    store::{StoreError, Tx, alerts, runs::Run},
+    store::{StoreError, Tx, alerts, is_out_of_reach, runs::Run},
     time::Minute,
 };
 
@@ -99,6 +99,8 @@ pub(super) async fn after_run(
                 },
             ));
         }
+        // That Postgres is out of reach is told without it.
+        Some(DrainError::Store(error)) if is_out_of_reach(error) => {}
         Some(error) if !is_unreachable(error) => {
             found.push((
                 Trouble::Failing,
