@@ -2,6 +2,7 @@
 
 mod alerts;
 mod figures;
+mod import;
 
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -13,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::{
     alerts::AlertsCommand,
     figures::{ReportArgs, WhatIfArgs},
+    import::ImportArgs,
 };
 use crate::{
     app::{self, App},
@@ -33,7 +35,7 @@ struct Cli {
     /// The catalog file.
     #[arg(long, global = true, env = "FOLGA_CONFIG", default_value = "folga.toml")]
     config: PathBuf,
-    /// Act as if now were this instant (RFC 3339): drain, retention, report, whatif, alerts.
+    /// Act as if now were this instant (RFC 3339): drain, import, retention, report, whatif, alerts.
     #[arg(long, global = true, value_name = "RFC3339")]
     at: Option<DateTime<Utc>>,
     /// How logs are written to stderr.
@@ -73,6 +75,9 @@ enum Once {
         #[arg(long)]
         env: Option<String>,
     },
+    /// Bring in counts from a file, of minutes that Redis holds no longer. Exit code 0: all in; 1: failed; 2: bad usage,
+    /// catalog or header; 3: done in part, some rows were refused.
+    Import(ImportArgs),
     /// Drop what is older than it is kept.
     Retention,
     /// Print each limit's peak against its limit, and what is recommended.
@@ -196,6 +201,7 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
             sent?;
             code
         }
+        Once::Import(args) => import::run(args, load(cli, true)?, clock).await,
         Once::Retention => {
             let app = App::open(load(cli, true)?, clock).await?;
             let dropped = worker::retention::retain(&app.folga).await;

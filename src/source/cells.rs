@@ -250,9 +250,15 @@ impl Row {
 fn label(labels: &mut Labels, scope: &str, id: i64, identity: &[u8]) {
     let known = labels.get(scope).is_some_and(|known| known.contains_key(&id));
     if !known {
-        let label = shortened(printable(identity), LONGEST_LABEL);
+        let label = label_of(identity);
         labels.entry(scope.to_owned()).or_default().insert(id, label);
     }
+}
+
+/// What is kept of an identity of a public scope, normalised already.
+#[must_use]
+pub fn label_of(identity: &[u8]) -> String {
+    shortened(printable(identity), LONGEST_LABEL)
 }
 
 #[cfg(test)]

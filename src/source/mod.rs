@@ -16,7 +16,7 @@ mod session;
 mod statistics;
 mod text;
 
-pub use cells::{KeyRead, Labels, RowRead, SeriesName};
+pub use cells::{KeyRead, Labels, RowRead, SeriesName, label_of};
 pub use connect::ConnectError;
 pub use find::{Found, find};
 pub use identity::{Identities, normalise};
@@ -26,4 +26,4 @@ pub use read::Reader;
 pub use reject::{Reject, Rejects};
 pub use sample::parse_count;
 pub use session::{ReadError, Session, Usage};
-pub use text::printable;
+pub use text::{name, printable, shortened};

@@ -34,7 +34,7 @@ fn escape(text: &mut String, bytes: &[u8]) {
 ///
 /// # Errors
 /// A name that is no printable text, or longer than a database key may be.
-pub(super) fn name<'t>(what: &str, raw: &'t [u8]) -> Result<&'t str, String> {
+pub fn name<'t>(what: &str, raw: &'t [u8]) -> Result<&'t str, String> {
     let Ok(text) = str::from_utf8(raw) else {
         return Err(format!("the {what} is not UTF-8"));
     };
@@ -48,7 +48,8 @@ pub(super) fn name<'t>(what: &str, raw: &'t [u8]) -> Result<&'t str, String> {
 }
 
 /// Cuts a text to at most `bytes` bytes on a character boundary and says so with an ellipsis.
-pub(super) fn shortened(mut text: String, bytes: usize) -> String {
+#[must_use]
+pub fn shortened(mut text: String, bytes: usize) -> String {
     if text.len() > bytes {
         text.truncate(text.floor_char_boundary(bytes));
         text.push('…');

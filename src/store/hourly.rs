@@ -121,3 +121,29 @@ pub async fn put_series(tx: &mut Tx, rows: &[(i32, SeriesHour)]) -> Result<(), S
     .await?;
     Ok(())
 }
+
+/// The hours of `[from, to)` in which a source of an environment has been counted.
+///
+/// # Errors
+/// The database failed.
+pub async fn counted(
+    tx: &mut Tx,
+    environment: &str,
+    from: Hour,
+    to: Hour,
+) -> Result<Vec<(String, Hour)>, StoreError> {
+    let rows = sqlx::query!(
+        "SELECT DISTINCT series.source, counted.hour
+         FROM series JOIN series_hourly AS counted ON counted.series_id = series.id
+         WHERE series.environment = $1 AND counted.hour >= $2 AND counted.hour < $3",
+        environment,
+        from.start(),
+        to.start()
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| (row.source, Hour::containing(row.hour)))
+        .collect())
+}

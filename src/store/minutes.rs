@@ -8,6 +8,11 @@ use futures_util::{Stream, StreamExt};
 use super::{StoreError, Tx};
 use crate::time::Minute;
 
+/// The stem of a row that an import brought: it stands for all keys of its series and minute. What was read of them from
+/// Redis may be the same requests, so of each identity the larger count holds, whichever came first: such a row counts
+/// by what it has more than all others.
+pub const IMPORTED: i64 = 0;
+
 /// Rows to join into the store: row n has `sizes[n]` of the flat `ids` and `counts`, which spares one array per row.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -93,7 +98,7 @@ pub async fn join(tx: &mut Tx, rows: &Rows, overtaken: bool) -> Result<Vec<Chang
 /// What names a row of the store: series, minute and stem.
 pub type RowKey = (i32, Minute, i64);
 
-/// The rows stored for some minutes of some series.
+/// The rows stored for some minutes of some series, imported ones apart.
 ///
 /// # Errors
 /// The database failed.
@@ -104,9 +109,11 @@ pub async fn keys(
 ) -> Result<Vec<RowKey>, StoreError> {
     let minutes: Vec<_> = minutes.iter().map(|minute| minute.start()).collect();
     let rows = sqlx::query!(
-        "SELECT series_id, minute, stem FROM minute_counts WHERE series_id = ANY($1) AND minute = ANY($2)",
+        "SELECT series_id, minute, stem FROM minute_counts
+         WHERE series_id = ANY($1) AND minute = ANY($2) AND stem <> $3",
         series,
-        &minutes
+        &minutes,
+        IMPORTED
     )
     .fetch_all(&mut *tx)
     .await?;
@@ -165,15 +172,12 @@ pub fn read<'tx>(
     let series: Vec<_> = spans.iter().map(|span| span.0).collect();
     let from: Vec<_> = spans.iter().map(|span| span.1.start()).collect();
     let to: Vec<_> = spans.iter().map(|span| span.2.start()).collect();
-    sqlx::query!(
-        r#"SELECT stored.series_id, stored.minute, stored.ids, stored.counts
-         FROM unnest($1::integer[], $2::timestamptz[], $3::timestamptz[]) AS span (series_id, first, past)
-         JOIN minute_counts AS stored
-           ON stored.series_id = span.series_id AND stored.minute >= span.first AND stored.minute < span.past
-         ORDER BY stored.minute"#,
+    sqlx::query_file!(
+        "src/store/read_minutes.sql",
         &series as _,
         &from as _,
-        &to as _
+        &to as _,
+        IMPORTED
     )
     .fetch(&mut *tx)
     .map(|row| {
@@ -210,14 +214,9 @@ pub async fn totals(
     minutes: &BTreeSet<Minute>,
 ) -> Result<BTreeMap<Minute, u128>, StoreError> {
     let minutes: Vec<_> = minutes.iter().map(|minute| minute.start()).collect();
-    let rows = sqlx::query!(
-        r#"SELECT minute, sum(count)::text AS "total!" FROM minute_counts, unnest(counts) AS count
-           WHERE series_id = ANY($1) AND minute = ANY($2) GROUP BY minute"#,
-        series,
-        &minutes
-    )
-    .fetch_all(&mut *tx)
-    .await?;
+    let rows = sqlx::query_file!("src/store/minute_totals.sql", series, &minutes, IMPORTED)
+        .fetch_all(&mut *tx)
+        .await?;
     rows.into_iter()
         .map(|row| {
             let total = row
@@ -227,4 +226,20 @@ pub async fn totals(
             Ok((Minute::containing(row.minute), total))
         })
         .collect()
+}
+
+/// Drops what imports brought of some series before an instant: it has been folded and is older than minutes are kept.
+///
+/// # Errors
+/// The database failed.
+pub async fn drop_imported(tx: &mut Tx, series: &[i32], before: DateTime<Utc>) -> Result<(), StoreError> {
+    sqlx::query!(
+        "DELETE FROM minute_counts WHERE series_id = ANY($1) AND minute < $2 AND stem = $3",
+        series,
+        before,
+        IMPORTED
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
 }

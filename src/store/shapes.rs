@@ -95,6 +95,32 @@ pub async fn set_history_from(tx: &mut Tx, shape: i32, from: DateTime<Utc>) -> R
     Ok(())
 }
 
+/// Notes that hours before an instant are missing of the shapes that a source feeds and that are out of the catalog, where
+/// none were yet: what is imported now is not folded for them.
+///
+/// # Errors
+/// The database failed.
+pub async fn set_missed(
+    tx: &mut Tx,
+    environment: &str,
+    source: &str,
+    active: &[i32],
+    from: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE shapes SET history_from = $4
+         WHERE environment = $1 AND id <> ALL($3) AND history_from IS NULL
+           AND definition::jsonb -> 'sources' @> to_jsonb($2::text)",
+        environment,
+        source,
+        active,
+        from
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
 /// What is in force for a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InForce {

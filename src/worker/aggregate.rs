@@ -143,17 +143,32 @@ impl FoldContext<'_> {
         joined(spans, Minute::from_index(i64::MIN))
     }
 
+    /// The hours before `end` that changed minutes of a shape can show in.
+    fn reached(
+        &self,
+        active: &ActiveShape,
+        changed: &BTreeMap<i32, BTreeSet<Minute>>,
+        end: Hour,
+    ) -> Vec<Range<Hour>> {
+        let minutes = self.changed_minutes(active, changed);
+        minutes
+            .iter()
+            .map(|minute| minute.hour()..self.last_hour(&active.shape, *minute).next().min(end))
+            .collect()
+    }
+
+    /// The first hour in which no minute has closed.
+    fn end(&self) -> Hour {
+        self.closed_before.plus(-1).hour().next()
+    }
+
     /// The hours of every shape that changed minutes touch, and those in which windows have closed since the last fold.
     /// The latter holds for shapes that a source feeds, or all of them where none is given.
     fn touched(&self, source: Option<&str>, changed: &BTreeMap<i32, BTreeSet<Minute>>) -> Vec<ShapeRange> {
-        let end = self.closed_before.plus(-1).hour().next();
+        let end = self.end();
         let mut touched = Vec::new();
         for (index, active) in self.shapes.iter().enumerate() {
-            let minutes = self.changed_minutes(active, changed);
-            let mut hours: Vec<Range<Hour>> = minutes
-                .iter()
-                .map(|minute| minute.hour()..self.last_hour(&active.shape, *minute).next().min(end))
-                .collect();
+            let mut hours = self.reached(active, changed, end);
             if let Some(folded) = active.stored.folded_before
                 && active.is_fed_by(source)
                 && self.series_of(active).next().is_some()
@@ -200,6 +215,32 @@ pub async fn after_change(
     fold_touched(tx, context, Some(source), changes, watched).await
 }
 
+/// Folds again what an import has changed, as far as hours are open: of others the minutes are gone.
+///
+/// # Errors
+/// The database failed.
+pub async fn after_import(
+    tx: &mut Tx,
+    context: &FoldContext<'_>,
+    changes: &Changes,
+    is_open: impl Fn(&ActiveShape, Hour) -> bool,
+) -> Result<(), StoreError> {
+    let mut ranges = Vec::new();
+    for (index, active) in context.shapes.iter().enumerate() {
+        let hours = context.reached(active, &changes.minutes, context.end());
+        let open = joined(hours, Hour::from_index(i64::MIN))
+            .into_iter()
+            .flat_map(|hours| (hours.start.index()..hours.end.index()).map(Hour::from_index))
+            .filter(|hour| is_open(active, *hour))
+            .map(|hour| hour..hour.next());
+        let open = joined(open.collect(), Hour::from_index(i64::MIN));
+        ranges.extend(open.into_iter().map(|hours| (index, hours)));
+    }
+    fold(tx, context, ranges, changes, &Watched::new())
+        .await
+        .map(drop)
+}
+
 /// Folds all windows that have closed since the last fold.
 ///
 /// # Errors
@@ -241,7 +282,7 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
         born.push(active.stored.id);
         let series: Vec<_> = context.series_of(active).map(|series| series.id).collect();
         if let Some(first) = minutes::first(tx, &series).await? {
-            let hours = first.hour()..context.closed_before.plus(-1).hour().next();
+            let hours = first.hour()..context.end();
             let whole = joined(
                 vec![hours],
                 whole_from(context.pruned_before, active.shape.window),

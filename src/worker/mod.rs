@@ -10,6 +10,7 @@ pub mod deliver;
 pub mod drain;
 pub mod emergency;
 mod gaps;
+pub mod import;
 mod judge;
 mod note;
 mod passes;

@@ -11,6 +11,19 @@ use crate::{
     time::day_of,
 };
 
+/// Drops minute rows that are older than `minute_retention`, when their windows have been folded.
+///
+/// # Errors
+/// The database failed.
+pub async fn drop_minutes(folga: &Folga) -> Result<u64, StoreError> {
+    let (catalog, now) = (&*folga.catalog, folga.clock.now());
+    let environments = sync::environment_names(catalog);
+    for environment in &environments {
+        sync::close_windows(folga, environment).await?;
+    }
+    retention::drop_minutes(&folga.store, &environments, now - catalog.minute_retention).await
+}
+
 /// Drops aggregates older than `retention_days` times 24 hours, and minute rows that no window and no late read needs:
 /// those older than `minute_retention`, when their windows have been folded.
 ///
@@ -20,12 +33,7 @@ pub async fn retain(folga: &Folga) -> Result<Dropped, StoreError> {
     let (catalog, now) = (&*folga.catalog, folga.clock.now());
     let before = now - TimeDelta::hours(24 * i64::from(catalog.retention_days));
     let environments = sync::environment_names(catalog);
-    for environment in &environments {
-        sync::close_windows(folga, environment).await?;
-    }
-    let minutes =
-        retention::drop_minutes(&folga.store, &environments, now - catalog.minute_retention).await?;
-
+    let minutes = drop_minutes(folga).await?;
     let day = day_of(before, catalog.timezone);
     let mut dropped = retention::drop_aggregates(&folga.store, before, day).await?;
     dropped.minutes = minutes;

@@ -165,7 +165,7 @@ pub async fn close_windows(folga: &Folga, environment: &str) -> Result<(), Store
 }
 
 /// The first minute that is not closed for every source.
-fn closed_before(folga: &Folga) -> Minute {
+pub(super) fn closed_before(folga: &Folga) -> Minute {
     let grace = folga.catalog.sources.iter().map(|source| source.grace).max();
     Minute::containing(folga.clock.now() - grace.unwrap_or_default())
 }

@@ -1,0 +1,62 @@
+//! Reads which hours take no more rows.
+
+use chrono::TimeDelta;
+
+use crate::{
+    import::Sealed,
+    store::{StoreError, Tx, coverage, hourly, settings},
+    time::Hour,
+    worker::{Folga, aggregate::ActiveShape, sync, whole_from},
+};
+
+/// What is sealed in each environment of the catalog.
+pub(super) async fn read(folga: &Folga) -> Result<Vec<Sealed>, StoreError> {
+    let catalog = &*folga.catalog;
+    let mut tx = folga.store.begin_snapshot().await?;
+    let pruned_before = settings::pruned_before(&mut tx).await?;
+    // Drains refuse an hour as soon as its minutes may go at any moment; here none goes before this import ends.
+    let open_from = catalog
+        .limits()
+        .map(|(_, limit)| whole_from(pruned_before, limit.window))
+        .max()
+        .unwrap_or(Hour::containing(pruned_before).next());
+    let mut all = Vec::new();
+    for environment in &catalog.environments {
+        let shapes = sync::active_shapes(&mut tx, catalog, &environment.name).await?;
+        let together = shapes.iter().map(|active| sources(folga, active));
+        let mut sealed = Sealed::new(catalog.sources.len(), together, open_from);
+        add(folga, &mut tx, &environment.name, &mut sealed).await?;
+        all.push(sealed);
+    }
+    tx.rollback().await?;
+    Ok(all)
+}
+
+/// The sources of the catalog that feed a shape.
+pub(super) fn sources(folga: &Folga, active: &ActiveShape) -> Vec<usize> {
+    let all = folga.catalog.sources.iter().enumerate();
+    all.filter(|(_, source)| active.is_fed_by(Some(&source.name)))
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// Adds the hours that have samples, and those since its first sample of which a drain or an import can vouch for a minute.
+async fn add(folga: &Folga, tx: &mut Tx, environment: &str, sealed: &mut Sealed) -> Result<(), StoreError> {
+    let catalog = &*folga.catalog;
+    let kept = folga.clock.now() - TimeDelta::days(i64::from(catalog.retention_days));
+    let (from, to) = (Hour::containing(kept), sealed.open_from());
+    let counted = hourly::counted(tx, environment, from, to).await?;
+    for (index, source) in catalog.sources.iter().enumerate() {
+        let own = counted.iter().filter(|(name, _)| *name == source.name);
+        own.for_each(|(_, hour)| sealed.add(index, *hour));
+        let Some(first) = coverage::state(tx, environment, &source.name).await?.first_minute else {
+            continue;
+        };
+        let masks = coverage::read(tx, environment, &source.name, from.max(first.hour()), to).await?;
+        let seen = masks
+            .into_iter()
+            .filter(|(_, masks)| masks.covered | masks.doubtful != 0);
+        seen.for_each(|(hour, _)| sealed.add(index, hour));
+    }
+    Ok(())
+}
