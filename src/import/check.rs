@@ -47,7 +47,7 @@ pub(super) enum Row {
     Nobody,
     /// It counts.
     Sample(Sample),
-    /// Its hour is sealed: only windows of later hours may look back at it.
+    /// Its hour is sealed: at most windows of later hours look back at it.
     Sealed(Sample),
 }
 
@@ -80,6 +80,12 @@ impl Checks {
 
     pub(super) fn named(&self, sample: &Sample) -> &Named {
         &self.names[sample.series as usize]
+    }
+
+    /// Whether windows may look back at a sample of a sealed hour.
+    pub(super) fn is_looked_back_at(&self, sample: &Sample) -> bool {
+        let named = self.named(sample);
+        !self.sealed[named.environment].is_drained(named.source, sample.minute.hour())
     }
 
     /// The labels of public identities since they were last taken.

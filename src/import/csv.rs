@@ -28,6 +28,9 @@ impl Csv {
     /// # Errors
     /// A column that is missing, unknown or there twice.
     pub(super) fn new(header: &[u8]) -> Result<Self, Refusal> {
+        if header.is_empty() {
+            return Err(header_refused("is missing"));
+        }
         let mut splitter = Splitter {
             core: csv_core::Reader::new(),
             text: Vec::new(),
@@ -146,15 +149,11 @@ mod tests {
 
     #[test]
     fn a_row_that_does_not_fit_is_refused() {
-        for line in ["", "1,2", "1,2,3,4,5,6,7,8", "1,2,3,4,5,6,7,8,9,10,11"] {
+        for line in ["1,2", "1,2,3,4,5,6,7,8", "1,2,3,4,5,6,7,8,9,10,11"] {
             assert!(row(line).unwrap_err().contains("more or fewer"), "{line}");
         }
-        for line in [r#"1,2,3,4,5,6,"7"#, r#"1,2,3,4,5,6,""7"#, "\""] {
-            let refused = row(line);
-            assert!(
-                refused.as_ref().is_err_and(|what| what.contains("quote")) || line.ends_with("\"\"7"),
-                "{line}: {refused:?}"
-            );
+        for line in [r#"1,2,3,4,5,6,"7"#, r#"1,2,3,4,5,6,"7"""#, "\""] {
+            assert!(row(line).unwrap_err().contains("quote"), "{line}");
         }
     }
 

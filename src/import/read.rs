@@ -137,6 +137,9 @@ impl Reading {
         let span = self.spans.entry((named.environment, named.source));
         let span = span.or_insert_with(|| Span::new(sample.minute));
         span.add(sample.minute, is_sealed);
+        if is_sealed && !self.checks.is_looked_back_at(&sample) {
+            return Ok(());
+        }
         self.sorter.push(sample)
     }
 

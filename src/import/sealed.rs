@@ -1,6 +1,6 @@
 //! The hours of an environment that take no more rows: pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::time::Hour;
 
@@ -11,8 +11,8 @@ pub struct Sealed {
     open_from: Hour,
     /// The group of each source of the catalog.
     groups: Vec<usize>,
-    /// The hours of each group.
-    hours: Vec<BTreeSet<Hour>>,
+    /// The hours of each group, and whether a drain has counted them.
+    hours: Vec<BTreeMap<Hour, bool>>,
 }
 
 impl Sealed {
@@ -31,19 +31,29 @@ impl Sealed {
         Self {
             open_from,
             groups,
-            hours: vec![BTreeSet::new(); sources],
+            hours: vec![BTreeMap::new(); sources],
         }
     }
 
-    /// Notes that a source has counted an hour.
-    pub fn add(&mut self, source: usize, hour: Hour) {
-        self.hours[self.groups[source]].insert(hour);
+    /// Notes that an hour of a source has been counted, by a drain or by an import.
+    pub fn add(&mut self, source: usize, hour: Hour, is_drained: bool) {
+        *self.hours[self.groups[source]].entry(hour).or_default() |= is_drained;
     }
 
     /// Whether an hour takes no more rows of a source.
     #[must_use]
     pub fn holds(&self, source: usize, hour: Hour) -> bool {
-        hour < self.open_from && self.hours[self.groups[source]].contains(&hour)
+        hour < self.open_from && self.hours[self.groups[source]].contains_key(&hour)
+    }
+
+    /// Whether a drain has counted a sealed hour, so that windows of later hours can't look back at what a file says of
+    /// it. What an import has counted may come from the same file.
+    #[must_use]
+    pub fn is_drained(&self, source: usize, hour: Hour) -> bool {
+        self.hours[self.groups[source]]
+            .get(&hour)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The first hour that is open for all: its minutes, and all that its windows reach back over, are stored.
@@ -56,7 +66,7 @@ impl Sealed {
     #[must_use]
     pub fn free_before(&self, source: usize, hour: Hour) -> Option<Hour> {
         let sealed = &self.hours[self.groups[source]];
-        sealed.range(..hour).next_back().map(|last| last.next())
+        sealed.range(..hour).next_back().map(|(last, _)| last.next())
     }
 }
 
@@ -69,9 +79,10 @@ mod tests {
         let hour = Hour::from_index;
         // 0 and 2 share a limit, 2 and 3 another one.
         let mut sealed = Sealed::new(5, [vec![0, 2], vec![1], vec![3, 2]], hour(100));
-        sealed.add(3, hour(10));
-        sealed.add(4, hour(11));
-        sealed.add(4, hour(120));
+        sealed.add(3, hour(10), true);
+        sealed.add(0, hour(10), false);
+        sealed.add(4, hour(11), false);
+        sealed.add(4, hour(120), true);
         let held = |hour| {
             (0..5)
                 .filter(|source| sealed.holds(*source, hour))
@@ -80,6 +91,7 @@ mod tests {
         assert_eq!(held(hour(10)), [0, 2, 3]);
         assert_eq!(held(hour(11)), [4]);
         assert!(held(hour(120)).is_empty());
+        assert!(sealed.is_drained(2, hour(10)) && !sealed.is_drained(4, hour(11)));
         assert_eq!(sealed.free_before(0, hour(50)), Some(hour(11)));
         assert_eq!(sealed.free_before(0, hour(10)), None);
     }

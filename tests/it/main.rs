@@ -17,6 +17,7 @@ mod failure;
 mod formats;
 mod harness;
 mod http;
+mod import;
 mod ntfy;
 mod outcomes;
 mod page;

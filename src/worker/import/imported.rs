@@ -48,7 +48,8 @@ impl fmt::Display for Imported {
             let Span {
                 first, last, rows, ..
             } = span;
-            writeln!(f, "{environment} {source}: {rows} rows, from {first} to {last}")?;
+            let word = if *rows == 1 { "row" } else { "rows" };
+            writeln!(f, "{environment} {source}: {rows} {word}, from {first} to {last}")?;
         }
         self.refused.fmt(f)
     }

@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use crate::{
     import::Sealed,
     store::{StoreError, Tx, coverage, hourly, settings},
-    time::Hour,
+    time::{Hour, Minute},
     worker::{Folga, aggregate::ActiveShape, sync, whole_from},
 };
 
@@ -47,16 +47,20 @@ async fn add(folga: &Folga, tx: &mut Tx, environment: &str, sealed: &mut Sealed)
     let (from, to) = (Hour::containing(kept), sealed.open_from());
     let counted = hourly::counted(tx, environment, from, to).await?;
     for (index, source) in catalog.sources.iter().enumerate() {
+        let state = coverage::state(tx, environment, &source.name).await?;
+        let first = state.first_minute.map_or(to, Minute::hour);
+        let masks = coverage::read(tx, environment, &source.name, from.max(first), to).await?;
+        for (hour, masks) in masks
+            .iter()
+            .filter(|(_, masks)| masks.covered | masks.doubtful != 0)
+        {
+            // Only drains settle minutes.
+            sealed.add(index, *hour, masks.settled != 0);
+        }
         let own = counted.iter().filter(|(name, _)| *name == source.name);
-        own.for_each(|(_, hour)| sealed.add(index, *hour));
-        let Some(first) = coverage::state(tx, environment, &source.name).await?.first_minute else {
-            continue;
-        };
-        let masks = coverage::read(tx, environment, &source.name, from.max(first.hour()), to).await?;
-        let seen = masks
-            .into_iter()
-            .filter(|(_, masks)| masks.covered | masks.doubtful != 0);
-        seen.for_each(|(hour, _)| sealed.add(index, hour));
+        for (_, hour) in own.filter(|(_, hour)| !masks.contains_key(hour)) {
+            sealed.add(index, *hour, true);
+        }
     }
     Ok(())
 }

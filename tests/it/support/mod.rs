@@ -21,7 +21,7 @@ use chrono::{DateTime, Utc};
 use folga::servers::Private;
 
 pub use bench::Bench;
-pub use binary::Folga;
+pub use binary::{Folga, Ran};
 pub use bouncer::Bouncer;
 pub use ntfy::{Manner, NtfyServer};
 pub use proxy::{Behaviour, Proxy};
