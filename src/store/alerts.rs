@@ -329,16 +329,6 @@ pub async fn spent(
     })
 }
 
-/// When the next alert is due; none where none waits.
-///
-/// # Errors
-/// The database failed.
-pub async fn next_due(tx: &mut Tx) -> Result<Option<DateTime<Utc>>, StoreError> {
-    sqlx::query_scalar!("SELECT min(next_attempt_at) FROM alerts WHERE state = 'pending'")
-        .fetch_one(&mut *tx)
-        .await
-}
-
 /// How many alerts wait to be sent.
 ///
 /// # Errors

@@ -28,8 +28,10 @@ SELECT
     (
         SELECT max(alike.sent_at) FROM alerts AS alike
         WHERE alike.environment = claimed.environment AND alike.alert_key = claimed.alert_key
-          AND alike.level = claimed.level AND alike.sent_at IS NOT NULL AND alike.id <> claimed.id
+          AND alike.level = claimed.level AND alike.id <> claimed.id
           AND alike.starts_cooldown
+          -- What lies ahead of the clock was sent before it was set back.
+          AND alike.sent_at <= $1
     ) AS last_alike,
     (
         SELECT until FROM silences

@@ -14,7 +14,7 @@ use crate::{
     },
     catalog::NtfySettings,
     ntfy::{Delivered, Failure, Message, Ntfy, sequence},
-    store::{StoreError, Tx, alerts, delivery, silences::SILENCE},
+    store::{StoreError, Tx, alerts, delivery, silences::SILENCE, worth_retrying},
 };
 
 /// What a sender has in hand is left to it for so long; a round ends well before.
@@ -271,10 +271,17 @@ impl Sender {
             .collect();
         // A digest is no notification that one of its alerts could update.
         let updates = delivered.updates && told.len() == 1;
-        let mut tx = self.folga.store.begin().await?;
-        alerts::sent(&mut tx, &told, &delivered.id, updates, now).await?;
-        delivery::open(&mut tx).await?;
-        tx.commit().await
+        let note = async || {
+            let mut tx = self.folga.store.begin().await?;
+            alerts::sent(&mut tx, &told, &delivered.id, updates, now).await?;
+            delivery::open(&mut tx).await?;
+            tx.commit().await
+        };
+        // A drain may be replacing one of them. What is not noted is sent twice.
+        match note().await {
+            Err(error) if worth_retrying(&error) => note().await,
+            noted => noted,
+        }
     }
 
     /// Notes a failure, and tells whether others would fail too.

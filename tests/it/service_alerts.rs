@@ -212,6 +212,22 @@ async fn a_missing_postgres_is_told_without_it() {
         down["message"].as_str().unwrap().contains("check that it runs"),
         "{down}"
     );
+    // A service that is started over and over tells it once too, and not at all where Redis can't remember it.
+    let key = bench.key("ac:folga:service:postgres:critical");
+    redis::cmd("DEL")
+        .arg(&key)
+        .exec_async(&mut bench.redis().await)
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        bench.folga(&["serve"]).run().await.exited(1);
+    }
+    assert_eq!(server.taken().len(), 2);
+    let nowhere = bench
+        .folga(&["serve"])
+        .env("FOLGA_REDIS_URL", "redis://127.0.0.1:1");
+    nowhere.run().await.exited(1);
+    assert_eq!(server.taken().len(), 2);
 }
 
 #[tokio::test]
