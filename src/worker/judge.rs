@@ -18,10 +18,11 @@ use crate::{
     fold::Watch,
     report::LeftOut,
     store::{
-        StoreError, Tx, alerts,
+        StoreError, Tx,
         coverage::{self, Coverage, holds},
-        hourly, labels, minutes,
+        hourly, labels, minutes, outbox,
         series::Series,
+        standings,
     },
     time::{Hour, Minute},
 };
@@ -74,7 +75,7 @@ impl<'a> Judge<'a> {
             context,
             changes,
             limits,
-            standings: alerts::standings(tx, environment).await?,
+            standings: standings::read(tx, environment).await?,
             known: HashMap::new(),
             clear_after: folga
                 .catalog
@@ -197,7 +198,7 @@ impl<'a> Judge<'a> {
                 told.push((refused_key, turn, words));
             }
         }
-        alerts::put_standings(tx, self.environment, &standings).await?;
+        standings::put(tx, self.environment, &standings).await?;
         for (key, turn, words) in &told {
             let kind = if turn.ended { Kind::Ended } else { Kind::Raised };
             self.put(tx, key, kind, turn.level, words).await?;
@@ -300,7 +301,7 @@ impl<'a> Judge<'a> {
         let is_gone = |id: &str| self.limits.iter().all(|judged| judged.limit.id != id);
         let gone = (self.standings.iter()).filter(|(key, _)| key::limit(key).is_some_and(is_gone));
         for (key, standing) in gone {
-            alerts::forget(tx, self.environment, key).await?;
+            standings::forget(tx, self.environment, key).await?;
             if standing.level > Level::Ok {
                 let words = words::of_gone(self.environment, key, standing.level);
                 self.put(tx, key, Kind::Ended, standing.level, &words).await?;
@@ -317,14 +318,14 @@ impl<'a> Judge<'a> {
         level: Level,
         words: &Words,
     ) -> Result<(), StoreError> {
-        let news = alerts::News {
+        let news = outbox::News {
             environment: self.environment,
             key,
             kind,
             level,
             words,
         };
-        alerts::put(
+        outbox::put(
             tx,
             &news,
             self.folga.catalog.ntfy.is_some(),
