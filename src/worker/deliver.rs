@@ -196,15 +196,16 @@ impl Sender {
     }
 
     fn letter(&self, (alert, starts_cooldown): (Due, bool)) -> Letter {
+        let told = alert.last.filter(|last| last.kind == Kind::Raised);
         let message = Message {
             title: alert.title.clone(),
             text: alert.text.clone(),
-            priority: priority(alert.level, alert.kind),
+            priority: priority(alert.level, alert.kind, told.is_some()),
             tags: vec![tag(alert.level, alert.kind).to_owned()],
             click: self.click(alert.link.as_deref()),
             sequence: sequence(&alert.environment, &alert.key),
         };
-        let is_shown = (alert.last).is_some_and(|last| last.kind == Kind::Raised && last.updates);
+        let is_shown = told.is_some_and(|last| last.updates);
         // That a limit is low again is said by taking its notification back; that a service works again is news.
         let content = if alert.kind == Kind::Ended && is_shown && key::limit(&alert.key).is_some() {
             Content::Clear(message)
@@ -233,7 +234,7 @@ impl Sender {
             content: Content::Message(Message {
                 title,
                 text,
-                priority: priority(level, kind),
+                priority: priority(level, kind, true),
                 tags: vec![tag(level, kind).to_owned()],
                 click: self.click(Some("/")),
                 sequence: sequence("", &format!("digest {first}")),

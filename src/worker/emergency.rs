@@ -125,7 +125,7 @@ impl Emergency {
         let message = Message {
             title: words.title.clone(),
             text: words.text.clone(),
-            priority: priority(Level::Critical, kind),
+            priority: priority(Level::Critical, kind, true),
             tags: vec![tag(Level::Critical, kind).to_owned()],
             click: self.base_url.clone(),
             sequence: sequence(key::EVERYWHERE, key::POSTGRES),
