@@ -257,7 +257,11 @@ async fn a_service_tells_that_postgres_went_and_came_back() {
 async fn a_test_message_says_what_the_server_can_do() {
     let server = NtfyServer::start().await;
     let bench = Bench::new(&[&*catalog(), &server.section("")].concat()).await;
-    let test = async || bench.folga(&["alerts", "test"]).run().await;
+    // A system without certificates will do, as no TLS is asked for.
+    let test = async || {
+        let bare = bench.folga(&["alerts", "test"]).env("SSL_CERT_FILE", "/nowhere");
+        bare.env("SSL_CERT_DIR", "/nowhere").run().await
+    };
     let ran = test().await.succeeded();
     assert!(
         ran.stdout
@@ -275,6 +279,14 @@ async fn a_test_message_says_what_the_server_can_do() {
         "{}",
         ran.stderr
     );
+    let over_tls = bench
+        .folga(&["alerts", "test"])
+        .env("FOLGA_NTFY_URL", "https://127.0.0.1:1");
+    let over_tls = over_tls
+        .env("SSL_CERT_FILE", "/nowhere")
+        .env("SSL_CERT_DIR", "/nowhere");
+    let ran = over_tls.run().await.exited(1);
+    assert!(ran.stderr.contains("ca-certificates"), "{}", ran.stderr);
     let bare = Bench::new(&catalog()).await;
     let ran = bare.folga(&["alerts", "test"]).run().await.exited(2);
     assert!(ran.stderr.contains("FOLGA_NTFY_TOPIC"), "{}", ran.stderr);
