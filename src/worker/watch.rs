@@ -92,10 +92,9 @@ pub(super) async fn after_run(
                 Trouble::Rejects,
                 match run.rejects.first() {
                     None => well("Keys of it were refused"),
-                    Some(first) => Finding::Bad(
-                        Level::Warning,
-                        place.rejects(run.rejects.len(), &first.key, &first.reason),
-                    ),
+                    Some(first) => {
+                        Finding::Bad(Level::Warning, place.rejects(run.rejects.len(), &first.reason))
+                    }
                 },
             ));
         }
@@ -112,13 +111,10 @@ pub(super) async fn after_run(
     match findings.immortal.as_deref() {
         None => {}
         Some([]) => found.push((Trouble::Immortal, well("Keys of it had no TTL"))),
-        Some([first, ..]) => {
-            let count = findings.immortal.as_ref().map_or(0, Vec::len);
-            found.push((
-                Trouble::Immortal,
-                Finding::Bad(Level::Warning, place.immortal(first, count)),
-            ));
-        }
+        Some(keys) => found.push((
+            Trouble::Immortal,
+            Finding::Bad(Level::Warning, place.immortal(keys.len())),
+        )),
     }
     for (trouble, finding) in found {
         note(

@@ -158,10 +158,10 @@ async fn keys_without_ttl_are_told() {
         panic!("{:?}", watch.server.titles())
     };
     assert_eq!(told["title"], "prod: gateway has keys without TTL");
-    let key = watch.bench.key("m:messages:202503100900");
+    // Keys may name identities.
     assert_eq!(
         told["message"],
-        format!("{key} never expires. Whoever writes them has to set an expiry.")
+        "At least 1 never expire. Whoever writes them has to set an expiry."
     );
 }
 
