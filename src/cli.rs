@@ -152,7 +152,7 @@ fn load(cli: &Cli, needs_identity_key: bool) -> anyhow::Result<Catalog> {
 async fn run(cli: Cli) -> anyhow::Result<u8> {
     let clock = Clock::new(cli.at);
     match &cli.command {
-        Command::Serve => serve(load(&cli, true)?, clock).await,
+        Command::Serve => Box::pin(serve(load(&cli, true)?, clock)).await,
         Command::Demo { once } => demo(*once, clock, cli.log_format).await,
         Command::Once(once) => Box::pin(interruptible(run_once(&cli, once, clock))).await,
     }
@@ -161,9 +161,15 @@ async fn run(cli: Cli) -> anyhow::Result<u8> {
 async fn serve(catalog: Catalog, clock: Clock) -> anyhow::Result<u8> {
     catalog.http.check_serving()?;
     // Nobody is served before there is an answer to give.
-    let app = match interruptible(App::open(catalog, clock)).await {
+    let app = match interruptible(App::open(catalog.clone(), clock)).await {
         Err(error) if error.is::<Interrupted>() => return Ok(0),
-        opened => opened?,
+        Err(error) => {
+            if let Some(emergency) = Emergency::new(&catalog)? {
+                emergency.at_start(&format!("{error:#}"), clock.now()).await;
+            }
+            return Err(error);
+        }
+        Ok(app) => app,
     };
     let result = match serve::listen(&app.folga.catalog.http).await {
         Ok(listener) => serve::serve(&app.folga, listener).await,
@@ -198,7 +204,9 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
             let code = drain(&app, &chosen).await;
             let sent = send_alerts(&app.folga).await;
             app.close().await?;
-            sent?;
+            if let Err(error) = sent {
+                return Err(tell_of_postgres(&catalog, clock, error).await);
+            }
             code
         }
         Once::Import(args) => import::run(args, load(cli, true)?, clock).await,

@@ -1,5 +1,7 @@
 //! What waits to be told.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -79,4 +81,10 @@ pub struct LastSent {
     pub level: Level,
     /// Whether it is a notification of its own that can be updated in place.
     pub updates: bool,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }

@@ -54,10 +54,11 @@ pub fn fate(alert: &Due, cooldown: TimeDelta, noted: Option<TimeDelta>, now: Dat
     }
 }
 
-/// How urgent a notification is, from 1 to 5.
+/// How urgent a notification is, from 1 to 5. That something is over is quiet, but not where nobody knew of it.
 #[must_use]
-pub const fn priority(level: Level, kind: Kind) -> u8 {
+pub const fn priority(level: Level, kind: Kind, was_told: bool) -> u8 {
     match (kind, level) {
+        (Kind::Ended, _) if !was_told => 3,
         (Kind::Ended, _) | (_, Level::Ok) => 2,
         (_, Level::Warning) => 3,
         (_, Level::Near | Level::Refused) => 4,
@@ -183,6 +184,23 @@ mod tests {
         again.last = Some(told(Level::Near));
         again.last_alike = Some(at("11:59:00"));
         assert_eq!(now(&again), Fate::Cooldown(at("12:14:00")));
+    }
+
+    #[test]
+    fn what_is_over_is_quiet_where_somebody_was_told() {
+        let priorities = |kind, was_told| {
+            [
+                Level::Warning,
+                Level::Near,
+                Level::Refused,
+                Level::Over,
+                Level::Critical,
+            ]
+            .map(|level| priority(level, kind, was_told))
+        };
+        assert_eq!(priorities(Kind::Raised, false), [3, 4, 4, 5, 5]);
+        assert_eq!(priorities(Kind::Ended, true), [2; 5]);
+        assert_eq!(priorities(Kind::Ended, false), [3; 5]);
     }
 
     #[test]

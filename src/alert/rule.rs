@@ -151,6 +151,7 @@ impl Rule {
             == wanted
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -101,29 +101,25 @@ impl Place<'_> {
         )
     }
 
-    /// What is told of keys and fields that are refused.
+    /// What is told of keys and fields that are refused. Keys may name identities, so they are not told.
     #[must_use]
-    pub fn rejects(&self, kinds: usize, key: &str, reason: &str) -> Words {
+    pub fn rejects(&self, kinds: usize, reason: &str) -> Words {
         let more = match kinds {
             0 | 1 => String::new(),
             more => format!(", and {} more", more - 1),
         };
         self.words(
             "has keys that are refused",
-            format!("{key}: {reason}{more}. The drain's record lists them (/v1/runs)."),
+            format!("One of them: {reason}{more}. The drain's record lists them (/v1/runs)."),
         )
     }
 
-    /// What is told of keys that never expire.
+    /// What is told of keys that never expire. Keys may name identities, so they are not told.
     #[must_use]
-    pub fn immortal(&self, key: &str, count: usize) -> Words {
-        let more = match count {
-            0 | 1 => String::new(),
-            more => format!(", and at least {} more", more - 1),
-        };
+    pub fn immortal(&self, count: usize) -> Words {
         self.words(
             "has keys without TTL",
-            format!("{key} never expires{more}. Whoever writes them has to set an expiry."),
+            format!("At least {count} never expire. Whoever writes them has to set an expiry."),
         )
     }
 

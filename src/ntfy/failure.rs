@@ -57,7 +57,8 @@ pub enum Failure {
 const DAILY: u32 = 42908;
 const LOGINS: u32 = 42909;
 
-/// How long to wait after a first failure, and at most.
+/// How long to wait after a failure, and at most. After the first fault nobody waits: it may be chance, and the next round
+/// comes soon enough.
 const FAULT: (TimeDelta, TimeDelta) = (TimeDelta::seconds(30), TimeDelta::minutes(15));
 const TOO_MANY: (TimeDelta, TimeDelta) = (TimeDelta::minutes(1), TimeDelta::hours(1));
 /// What only people can mend is tried rarely.
@@ -90,7 +91,10 @@ impl Failure {
     #[must_use]
     pub fn retry_at(&self, failures: u32, now: DateTime<Utc>) -> DateTime<Utc> {
         match self {
-            Self::Unreachable(_) | Self::Server { .. } | Self::NotNtfy(_) => now + doubled(FAULT, failures),
+            Self::Unreachable(_) | Self::Server { .. } | Self::NotNtfy(_) => {
+                let again = failures.checked_sub(1);
+                now + again.map_or(TimeDelta::zero(), |again| doubled(FAULT, again))
+            }
             Self::TooMany {
                 code: Some(DAILY),
                 retry_after: None,
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn a_server_that_fails_is_asked_less_and_less() {
         let fault = Failure::Unreachable(String::new());
-        assert_eq!(waits(&fault), [30, 60, 120, 240, 480, 900]);
+        assert_eq!(waits(&fault), [0, 30, 60, 120, 240, 480]);
         assert_eq!(fault.retry_at(u32::MAX, DateTime::UNIX_EPOCH).timestamp(), 900);
     }
 

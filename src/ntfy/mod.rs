@@ -9,6 +9,7 @@ mod message;
 
 use std::time::Duration;
 
+use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 use reqwest::{Client, RequestBuilder, header, redirect::Policy};
 
@@ -51,13 +52,19 @@ impl Ntfy {
     pub fn new(settings: &NtfySettings) -> anyhow::Result<Self> {
         // The one crypto provider; a second install, by whomever, changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
+        let mut client = Client::builder()
             .user_agent(concat!("folga/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(TIMEOUT)
             // A redirected POST arrives as a GET, whose page would pass for an answer.
-            .redirect(Policy::none())
-            .build()?;
+            .redirect(Policy::none());
+        if settings.url.starts_with("http:") {
+            // No certificate is needed, and a small system may have none.
+            client = client.tls_certs_only([]);
+        }
+        let client = client.build().context(
+            "sending to ntfy over TLS: where the system has no certificates, install them (on Debian: ca-certificates)",
+        )?;
         Ok(Self {
             client,
             url: settings.url.trim_end_matches('/').to_owned(),

@@ -3,8 +3,8 @@ WITH due AS (
     SELECT id FROM alerts
     WHERE state = 'pending'
       AND (next_attempt_at <= $1 OR planned_at > $1)
-      -- A lease that ends later than one taken now was taken by a clock that has been set back since.
-      AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $1 + make_interval(secs => $4))
+      -- Clocks of two senders differ a little; a lease that ends much later than one taken now was taken by a clock that has been set back since.
+      AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $1 + 2 * make_interval(secs => $4))
     ORDER BY level = 'critical' DESC, id
     LIMIT $3
     FOR UPDATE SKIP LOCKED
@@ -28,8 +28,10 @@ SELECT
     (
         SELECT max(alike.sent_at) FROM alerts AS alike
         WHERE alike.environment = claimed.environment AND alike.alert_key = claimed.alert_key
-          AND alike.level = claimed.level AND alike.sent_at IS NOT NULL AND alike.id <> claimed.id
+          AND alike.level = claimed.level AND alike.id <> claimed.id
           AND alike.starts_cooldown
+          -- What lies ahead of the clock was sent before it was set back.
+          AND alike.sent_at <= $1
     ) AS last_alike,
     (
         SELECT until FROM silences

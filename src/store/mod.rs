@@ -12,6 +12,7 @@ pub mod hourly;
 pub mod labels;
 pub mod migrate;
 pub mod minutes;
+pub mod outbox;
 mod probe;
 pub mod retention;
 pub mod runs;
@@ -19,6 +20,7 @@ pub mod series;
 pub mod settings;
 pub mod shapes;
 pub mod silences;
+pub mod standings;
 mod tx;
 pub mod unlimited;
 

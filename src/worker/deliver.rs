@@ -14,7 +14,7 @@ use crate::{
     },
     catalog::NtfySettings,
     ntfy::{Delivered, Failure, Message, Ntfy, sequence},
-    store::{StoreError, Tx, alerts, delivery, silences::SILENCE},
+    store::{StoreError, Tx, delivery, outbox, silences::SILENCE, worth_retrying},
 };
 
 /// What a sender has in hand is left to it for so long; a round ends well before.
@@ -85,13 +85,13 @@ impl Sender {
             tx.rollback().await?;
             return Ok(Round::default());
         }
-        let due = alerts::claim(&mut tx, now, LEASE, ROUND).await?;
+        let due = outbox::claim(&mut tx, now, LEASE, ROUND).await?;
         if due.is_empty() {
             tx.rollback().await?;
             return Ok(Round::default());
         }
         let midnight = now.date_naive().and_time(NaiveTime::MIN).and_utc();
-        let spent = alerts::spent(&mut tx, midnight, now - budget::RECOVERY, now).await?;
+        let spent = outbox::spent(&mut tx, midnight, now - budget::RECOVERY, now).await?;
         tx.commit().await?;
 
         let noted = Noted::read(&self.folga, &due).await;
@@ -130,7 +130,7 @@ impl Sender {
         let left: Vec<i64> = letters.flat_map(|letter| ids(&letter)).collect();
         if !left.is_empty() {
             let mut tx = self.folga.store.begin().await?;
-            alerts::release(&mut tx, &left).await?;
+            outbox::release(&mut tx, &left).await?;
             tx.commit().await?;
         }
         Noted::write(&self.folga, &told, self.settings.cooldown).await;
@@ -149,13 +149,13 @@ impl Sender {
         for alert in due {
             match fate(&alert, self.settings.cooldown, noted.of(alert.id), now) {
                 Fate::Send { starts_cooldown } => going.push((alert, starts_cooldown)),
-                Fate::Cooldown(until) => alerts::hold(tx, &[alert.id], until, COOLDOWN, false, now).await?,
-                Fate::Silence(until) => alerts::hold(tx, &[alert.id], until, SILENCE, false, now).await?,
+                Fate::Cooldown(until) => outbox::hold(tx, &[alert.id], until, COOLDOWN, false, now).await?,
+                Fate::Silence(until) => outbox::hold(tx, &[alert.id], until, SILENCE, false, now).await?,
                 Fate::Drop => dropped.push(alert.id),
             }
         }
         if !dropped.is_empty() {
-            alerts::drop_silenced(tx, &dropped).await?;
+            outbox::drop_silenced(tx, &dropped).await?;
         }
         Ok(going)
     }
@@ -190,21 +190,22 @@ impl Sender {
         }
         if !put_off.is_empty() {
             let until = now + budget::RECOVERY;
-            alerts::hold(tx, &put_off, until, BUDGET, false, now).await?;
+            outbox::hold(tx, &put_off, until, BUDGET, false, now).await?;
         }
         Ok(letters)
     }
 
     fn letter(&self, (alert, starts_cooldown): (Due, bool)) -> Letter {
+        let told = alert.last.filter(|last| last.kind == Kind::Raised);
         let message = Message {
             title: alert.title.clone(),
             text: alert.text.clone(),
-            priority: priority(alert.level, alert.kind),
+            priority: priority(alert.level, alert.kind, told.is_some()),
             tags: vec![tag(alert.level, alert.kind).to_owned()],
             click: self.click(alert.link.as_deref()),
             sequence: sequence(&alert.environment, &alert.key),
         };
-        let is_shown = (alert.last).is_some_and(|last| last.kind == Kind::Raised && last.updates);
+        let is_shown = told.is_some_and(|last| last.updates);
         // That a limit is low again is said by taking its notification back; that a service works again is news.
         let content = if alert.kind == Kind::Ended && is_shown && key::limit(&alert.key).is_some() {
             Content::Clear(message)
@@ -233,7 +234,7 @@ impl Sender {
             content: Content::Message(Message {
                 title,
                 text,
-                priority: priority(level, kind),
+                priority: priority(level, kind, true),
                 tags: vec![tag(level, kind).to_owned()],
                 click: self.click(Some("/")),
                 sequence: sequence("", &format!("digest {first}")),
@@ -271,10 +272,17 @@ impl Sender {
             .collect();
         // A digest is no notification that one of its alerts could update.
         let updates = delivered.updates && told.len() == 1;
-        let mut tx = self.folga.store.begin().await?;
-        alerts::sent(&mut tx, &told, &delivered.id, updates, now).await?;
-        delivery::open(&mut tx).await?;
-        tx.commit().await
+        let note = async || {
+            let mut tx = self.folga.store.begin().await?;
+            outbox::sent(&mut tx, &told, &delivered.id, updates, now).await?;
+            delivery::open(&mut tx).await?;
+            tx.commit().await
+        };
+        // A drain may be replacing one of them. What is not noted is sent twice.
+        match note().await {
+            Err(error) if worth_retrying(&error) => note().await,
+            noted => noted,
+        }
     }
 
     /// Notes a failure, and tells whether others would fail too.
@@ -291,7 +299,7 @@ impl Sender {
         if concerns_all {
             let until = failure.retry_at(failures, now);
             delivery::close(&mut tx, until, &words, now).await?;
-            alerts::release(&mut tx, &ids(letter)).await?;
+            outbox::release(&mut tx, &ids(letter)).await?;
             if matches!(failure, Failure::Refused { .. }) {
                 tracing::error!(error = words, next = %until, "alerts can't be sent until the settings are mended");
             } else {
@@ -300,7 +308,7 @@ impl Sender {
         } else {
             let attempts = letter.alerts.first().map_or(0, |(alert, _)| alert.attempts);
             let until = failure.retry_at(attempts, now);
-            alerts::hold(&mut tx, &ids(letter), until, &words, true, now).await?;
+            outbox::hold(&mut tx, &ids(letter), until, &words, true, now).await?;
             tracing::error!(error = words, next = %until, "an alert was not taken: it is tried again");
         }
         tx.commit().await?;

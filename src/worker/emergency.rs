@@ -88,6 +88,21 @@ impl Emergency {
         }
     }
 
+    /// Tells that Postgres can't be used by a service that ends for that reason. It may be started again at once, over and
+    /// over, so it is told only where Redis remembers it.
+    pub async fn at_start(&self, error: &str, now: DateTime<Utc>) {
+        if self.was_told().await || !self.remember(self.settings.cooldown).await {
+            return;
+        }
+        if let Err(failure) = self
+            .send(&service_words::postgres_down(error), Kind::Raised, now)
+            .await
+        {
+            tracing::error!(error = %failure, "that Postgres can't be used could not be told");
+            self.forget().await;
+        }
+    }
+
     /// Tells that Postgres can be used again, where somebody was told that it could not.
     pub async fn up(&self, now: DateTime<Utc>) {
         let mut outage = self.outage.lock().await;
@@ -110,7 +125,7 @@ impl Emergency {
         let message = Message {
             title: words.title.clone(),
             text: words.text.clone(),
-            priority: priority(Level::Critical, kind),
+            priority: priority(Level::Critical, kind, true),
             tags: vec![tag(Level::Critical, kind).to_owned()],
             click: self.base_url.clone(),
             sequence: sequence(key::EVERYWHERE, key::POSTGRES),
@@ -126,10 +141,19 @@ impl Emergency {
         lives.is_ok_and(|lives| lives.iter().any(Option::is_some))
     }
 
-    async fn remember(&self, life: TimeDelta) {
-        if let Ok(session) = Session::open(&self.redis).await {
-            // Where nothing may be written, whoever runs next tells it again.
-            _ = session.note(std::slice::from_ref(&self.noted), life).await;
-        }
+    /// Has Redis remember that it was told. Where nothing may be written there, whoever runs next tells it again.
+    async fn remember(&self, life: TimeDelta) -> bool {
+        let Ok(session) = Session::open(&self.redis).await else {
+            return false;
+        };
+        session
+            .note(std::slice::from_ref(&self.noted), life)
+            .await
+            .is_ok()
+    }
+
+    async fn forget(&self) {
+        // It expires in any case.
+        _ = self.remember(TimeDelta::seconds(1)).await;
     }
 }

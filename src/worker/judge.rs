@@ -8,6 +8,7 @@ use chrono::TimeDelta;
 use super::{
     Folga,
     aggregate::{ActiveShape, Changes, FoldContext, Watched},
+    covered::Covered,
 };
 use crate::{
     alert::{
@@ -17,12 +18,7 @@ use crate::{
     catalog::{Limit, NtfySettings},
     fold::Watch,
     report::LeftOut,
-    store::{
-        StoreError, Tx, alerts,
-        coverage::{self, Coverage, holds},
-        hourly, labels, minutes,
-        series::Series,
-    },
+    store::{StoreError, Tx, hourly, labels, minutes, outbox, series::Series, standings},
     time::{Hour, Minute},
 };
 
@@ -74,7 +70,7 @@ impl<'a> Judge<'a> {
             context,
             changes,
             limits,
-            standings: alerts::standings(tx, environment).await?,
+            standings: standings::read(tx, environment).await?,
             known: HashMap::new(),
             clear_after: folga
                 .catalog
@@ -140,7 +136,14 @@ impl<'a> Judge<'a> {
 
     /// Judges what was seen, and stores how everything stands and what there is to tell.
     pub(super) async fn finish(self, tx: &mut Tx, seen: &HashMap<i32, Watch>) -> Result<(), StoreError> {
-        let covered = self.read_coverage(tx).await?;
+        // From where an alert that has not ended may have begun to be over.
+        let open = (self.standings.values())
+            .filter(|standing| standing.level > Level::Ok)
+            .filter_map(|standing| standing.last_high);
+        let news = (self.changes.minutes.values()).filter_map(|minutes| minutes.first().copied());
+        let to = self.context.closed_before.hour().next();
+        let from = open.chain(news).min().map_or(to, Minute::hour);
+        let covered = Covered::read(tx, &self.folga.catalog, self.environment, from, to).await?;
         let mut standings = Vec::new();
         let mut told: Vec<(String, Turn, Words)> = Vec::new();
         for judged in self.fed() {
@@ -175,8 +178,9 @@ impl<'a> Judge<'a> {
             if refused.is_empty() && !self.standings.contains_key(&refused_key) {
                 continue;
             }
-            let highs: Vec<High> = refused
-                .iter()
+            let left_out = self.left_out();
+            let highs: Vec<High> = (refused.iter())
+                .filter(|(minute, _)| !left_out.holds(minute.hour()))
                 .map(|(minute, count)| High {
                     minute: *minute,
                     count: u64::try_from(*count).unwrap_or(u64::MAX),
@@ -197,7 +201,7 @@ impl<'a> Judge<'a> {
                 told.push((refused_key, turn, words));
             }
         }
-        alerts::put_standings(tx, self.environment, &standings).await?;
+        standings::put(tx, self.environment, &standings).await?;
         for (key, turn, words) in &told {
             let kind = if turn.ended { Kind::Ended } else { Kind::Raised };
             self.put(tx, key, kind, turn.level, words).await?;
@@ -222,9 +226,13 @@ impl<'a> Judge<'a> {
         }
     }
 
+    fn left_out(&self) -> LeftOut {
+        LeftOut::new(&self.folga.catalog.ignored, self.environment)
+    }
+
     /// The minutes that count; those of hours that are left out don't.
     fn highs(&self, seen: Option<&Watch>, lines: Lines) -> Vec<High> {
-        let left_out = LeftOut::new(&self.folga.catalog.ignored, self.environment);
+        let left_out = self.left_out();
         let minutes = seen.map(Watch::minutes).unwrap_or_default();
         minutes
             .iter()
@@ -300,7 +308,7 @@ impl<'a> Judge<'a> {
         let is_gone = |id: &str| self.limits.iter().all(|judged| judged.limit.id != id);
         let gone = (self.standings.iter()).filter(|(key, _)| key::limit(key).is_some_and(is_gone));
         for (key, standing) in gone {
-            alerts::forget(tx, self.environment, key).await?;
+            standings::forget(tx, self.environment, key).await?;
             if standing.level > Level::Ok {
                 let words = words::of_gone(self.environment, key, standing.level);
                 self.put(tx, key, Kind::Ended, standing.level, &words).await?;
@@ -317,65 +325,19 @@ impl<'a> Judge<'a> {
         level: Level,
         words: &Words,
     ) -> Result<(), StoreError> {
-        let news = alerts::News {
+        let news = outbox::News {
             environment: self.environment,
             key,
             kind,
             level,
             words,
         };
-        alerts::put(
+        outbox::put(
             tx,
             &news,
             self.folga.catalog.ntfy.is_some(),
             self.folga.clock.now(),
         )
         .await
-    }
-
-    /// The coverage of all sources, from where an alert that has not ended may have begun to be over.
-    async fn read_coverage(&self, tx: &mut Tx) -> Result<Covered, StoreError> {
-        let open = (self.standings.values())
-            .filter(|standing| standing.level > Level::Ok)
-            .filter_map(|standing| standing.last_high);
-        let news = self
-            .changes
-            .minutes
-            .values()
-            .filter_map(|minutes| minutes.first().copied());
-        let to = self.context.closed_before.hour().next();
-        let from = open.chain(news).min().map_or(to, Minute::hour);
-        let mut covered = Covered::default();
-        for source in &self.folga.catalog.sources {
-            let name = &source.name;
-            if !source.environments.iter().any(|own| own == self.environment) {
-                continue;
-            }
-            // A source without a sample so far says nothing of a limit.
-            if coverage::state(tx, self.environment, name)
-                .await?
-                .first_minute
-                .is_some()
-            {
-                let masks = coverage::read(tx, self.environment, name, from, to).await?;
-                covered.0.insert(name.clone(), masks);
-            }
-        }
-        Ok(covered)
-    }
-}
-
-/// Which minutes can be vouched for, by source.
-#[derive(Default)]
-struct Covered(HashMap<String, Coverage>);
-
-impl Covered {
-    fn holds(&self, sources: &[String], minute: Minute) -> bool {
-        let mut known = sources.iter().filter_map(|source| self.0.get(source)).peekable();
-        known.peek().is_some()
-            && known.all(|masks| {
-                let masks = masks.get(&minute.hour()).copied().unwrap_or_default();
-                holds(masks.covered & !masks.doubtful, minute)
-            })
     }
 }

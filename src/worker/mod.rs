@@ -6,6 +6,7 @@ pub mod alerts;
 pub mod apart;
 pub mod board;
 pub mod commands;
+mod covered;
 pub mod deliver;
 pub mod drain;
 pub mod emergency;

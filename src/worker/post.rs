@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use crate::store::{StoreError, Tx, alerts, delivery};
+use crate::store::{StoreError, Tx, delivery, outbox};
 
 /// How the deliveries of this process go.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ impl PostStanding {
     pub async fn read(tx: &mut Tx, now: DateTime<Utc>) -> Result<Self, StoreError> {
         let delivery = delivery::read(tx, now).await?;
         Ok(Self {
-            waiting: alerts::waiting(tx).await?.max(0).cast_unsigned(),
+            waiting: outbox::waiting(tx).await?.max(0).cast_unsigned(),
             closed_until: delivery.closed_until,
             failures: delivery.failures,
             last_error: delivery.error,

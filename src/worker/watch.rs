@@ -15,7 +15,7 @@ use crate::{
         words::Words,
     },
     source::ReadError,
-    store::{StoreError, Tx, alerts, is_out_of_reach, runs::Run},
+    store::{StoreError, Tx, is_out_of_reach, outbox, runs::Run, standings},
     time::Minute,
 };
 
@@ -92,10 +92,9 @@ pub(super) async fn after_run(
                 Trouble::Rejects,
                 match run.rejects.first() {
                     None => well("Keys of it were refused"),
-                    Some(first) => Finding::Bad(
-                        Level::Warning,
-                        place.rejects(run.rejects.len(), &first.key, &first.reason),
-                    ),
+                    Some(first) => {
+                        Finding::Bad(Level::Warning, place.rejects(run.rejects.len(), &first.reason))
+                    }
                 },
             ));
         }
@@ -112,13 +111,10 @@ pub(super) async fn after_run(
     match findings.immortal.as_deref() {
         None => {}
         Some([]) => found.push((Trouble::Immortal, well("Keys of it had no TTL"))),
-        Some([first, ..]) => {
-            let count = findings.immortal.as_ref().map_or(0, Vec::len);
-            found.push((
-                Trouble::Immortal,
-                Finding::Bad(Level::Warning, place.immortal(first, count)),
-            ));
-        }
+        Some(keys) => found.push((
+            Trouble::Immortal,
+            Finding::Bad(Level::Warning, place.immortal(keys.len())),
+        )),
     }
     for (trouble, finding) in found {
         note(
@@ -132,15 +128,15 @@ pub(super) async fn after_run(
     }
     if !run.gaps.is_empty() {
         let gaps: Vec<_> = run.gaps.iter().map(|gap| (gap.from, gap.to)).collect();
-        alerts::lock(tx, &environment).await?;
-        let news = alerts::News {
+        outbox::lock(tx, &environment).await?;
+        let news = outbox::News {
             environment: &environment,
             key: &key::of_source(&source, Trouble::Gap),
             kind: Kind::Event,
             level: Level::Warning,
             words: &place.gap(&gaps, zone),
         };
-        alerts::put(tx, &news, folga.catalog.ntfy.is_some(), now).await?;
+        outbox::put(tx, &news, folga.catalog.ntfy.is_some(), now).await?;
     }
     Ok(())
 }
@@ -158,7 +154,7 @@ pub async fn overdue(folga: &Folga, board: &Board) -> Result<(), StoreError> {
         return Ok(());
     }
     let mut tx = folga.store.begin().await?;
-    let redis = alerts::standings(&mut tx, key::EVERYWHERE).await?;
+    let redis = standings::read(&mut tx, key::EVERYWHERE).await?;
     let redis_is_down = redis.get(key::REDIS).is_some_and(|redis| redis.level > Level::Ok);
     for line in late.into_iter().filter(|_| !redis_is_down) {
         let place = Place {
@@ -205,9 +201,9 @@ async fn note(
     finding: Finding,
 ) -> Result<(), StoreError> {
     // Several sources may find the same of one server.
-    alerts::lock(tx, environment).await?;
+    outbox::lock(tx, environment).await?;
     let now = folga.clock.now();
-    let before = alerts::standings(tx, environment)
+    let before = standings::read(tx, environment)
         .await?
         .remove(key)
         .unwrap_or_default();
@@ -217,7 +213,7 @@ async fn note(
             (Kind::Ended, before.level, words(before.since.map(Minute::start)))
         }
         Finding::Over if before.level > Level::Ok => {
-            return alerts::put_standings(tx, environment, &[(key.to_owned(), Standing::default())]).await;
+            return standings::put(tx, environment, &[(key.to_owned(), Standing::default())]).await;
         }
         _ => return Ok(()),
     };
@@ -229,13 +225,13 @@ async fn note(
             ..Standing::default()
         },
     };
-    alerts::put_standings(tx, environment, &[(key.to_owned(), standing)]).await?;
-    let news = alerts::News {
+    standings::put(tx, environment, &[(key.to_owned(), standing)]).await?;
+    let news = outbox::News {
         environment,
         key,
         kind,
         level,
         words: &words,
     };
-    alerts::put(tx, &news, folga.catalog.ntfy.is_some(), now).await
+    outbox::put(tx, &news, folga.catalog.ntfy.is_some(), now).await
 }

@@ -168,6 +168,8 @@ async fn what_rose_and_fell_within_a_run_is_told_once_and_as_over() {
         message["title"],
         "prod: messages is ok again, was over with 40 of 30 (133.3 %)"
     );
+    // Nobody knew of it.
+    assert_eq!(message["priority"], 3);
     assert_eq!(
         message["message"],
         "40 of 30 (133.3 %) within 1m at 11:10 on 10 Mar.\n\

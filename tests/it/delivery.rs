@@ -224,6 +224,22 @@ async fn a_clock_that_is_set_back_neither_silences_nor_repeats() {
 }
 
 #[tokio::test]
+async fn a_clock_that_was_ahead_leaves_the_cooldown_as_it_is() {
+    // Told at an hour that has not come yet, by a clock that is set back then.
+    let watch = Watch::new(&catalog(), "clear_after = \"1m\"").await;
+    for minute in ["202503101203", "202503101207", "202503101211"] {
+        count(&watch.bench, minute, 25).await;
+    }
+    watch.drain(noon(4)).await;
+    watch.send(noon(64)).await;
+    for minutes in 5..14 {
+        watch.run(noon(minutes)).await;
+    }
+    // Once by the clock that was ahead, and once by the one that is right.
+    assert_eq!(watch.server.taken().len(), 2, "{:?}", watch.server.titles());
+}
+
+#[tokio::test]
 async fn an_account_that_may_only_read_keeps_its_cooldown_in_postgres() {
     let mut watch = Watch::with_own_redis(&catalog(), "clear_after = \"1m\"").await;
     for key in ["202503101203", "202503101207", "202503101222"] {

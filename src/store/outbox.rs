@@ -1,0 +1,235 @@
+//! What is to be told, until it was sent.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{StoreError, Tx};
+use crate::alert::{Due, Kind, LastSent, Level, budget::Spent, words::Words};
+
+/// Something to tell.
+#[derive(Clone, Debug)]
+pub struct News<'a> {
+    /// The environment; empty where it concerns all.
+    pub environment: &'a str,
+    /// What it is about.
+    pub key: &'a str,
+    /// What there is to tell of it.
+    pub kind: Kind,
+    /// How bad it is, or was.
+    pub level: Level,
+    /// It in words.
+    pub words: &'a Words,
+}
+
+/// Lets one transaction after the other note what stands in no environment's own order.
+///
+/// # Errors
+/// The database failed.
+pub async fn lock(tx: &mut Tx, environment: &str) -> Result<(), StoreError> {
+    sqlx::query!(
+        "SELECT pg_advisory_xact_lock(hashtextextended('folga alerts ' || $1, 0))",
+        environment
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+/// Puts something to be told into the outbox, in place of what was still to be told of the same. Events add up: what
+/// was to be told of the last one stays in the text. Where there is nowhere to send it, it is kept as a record only.
+///
+/// # Errors
+/// The database failed.
+pub async fn put(tx: &mut Tx, news: &News<'_>, is_sent: bool, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let replaced = sqlx::query_scalar!(
+        "UPDATE alerts SET state = 'replaced' WHERE environment = $1 AND alert_key = $2 AND state = 'pending'
+         RETURNING message",
+        news.environment,
+        news.key
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let text = match replaced {
+        Some(earlier) if news.kind == Kind::Event => format!("{}\n{earlier}", news.words.text),
+        _ => news.words.text.clone(),
+    };
+    sqlx::query!(
+        "INSERT INTO alerts (environment, alert_key, kind, level, title, message, link, created_at, state,
+             next_attempt_at, planned_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $8, $8)",
+        news.environment,
+        news.key,
+        news.kind.name(),
+        news.level.name(),
+        news.words.title,
+        text,
+        news.words.link,
+        now,
+        if is_sent { "pending" } else { "unsent" }
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+/// Takes what is due in hand for a while, the worst and oldest first. What another sender has in hand is left to it. A
+/// clock that stands before the moment at which something was planned has been set back: then it is due too.
+///
+/// # Errors
+/// The database failed.
+pub async fn claim(
+    tx: &mut Tx,
+    now: DateTime<Utc>,
+    lease: TimeDelta,
+    most: i64,
+) -> Result<Vec<Due>, StoreError> {
+    let rows = sqlx::query_file!(
+        "src/store/claim_alerts.sql",
+        now,
+        now + lease,
+        most,
+        lease.as_seconds_f64()
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Due {
+            id: row.id,
+            environment: row.environment,
+            key: row.alert_key,
+            kind: Kind::of_name(&row.kind),
+            level: Level::of_name(&row.level),
+            title: row.title,
+            text: row.message,
+            link: row.link,
+            last: row
+                .last_kind
+                .zip(row.last_level)
+                .map(|(kind, last_level)| LastSent {
+                    kind: Kind::of_name(&kind),
+                    level: Level::of_name(&last_level),
+                    updates: row.last_updates.unwrap_or(false),
+                }),
+            last_alike: row.last_alike,
+            silent_until: row.silent_until,
+            attempts: u32::try_from(row.attempts).unwrap_or(0),
+        })
+        .collect())
+}
+
+/// Notes that alerts were sent, in one message where there are several.
+///
+/// # Errors
+/// The database failed.
+pub async fn sent(
+    tx: &mut Tx,
+    alerts: &[(i64, bool)],
+    message_id: &str,
+    updates: bool,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let (ids, starts): (Vec<i64>, Vec<bool>) = alerts.iter().copied().unzip();
+    sqlx::query!(
+        "UPDATE alerts SET state = 'sent', sent_at = $3, message_id = $4, updates = $5, held_by = NULL,
+             leased_until = NULL, attempts = attempts + 1, starts_cooldown = told.starts
+         FROM unnest($1::bigint[], $2::boolean[]) AS told (id, starts)
+         WHERE alerts.id = told.id",
+        &ids,
+        &starts,
+        now,
+        message_id,
+        updates
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+/// Puts alerts off, and says why.
+///
+/// # Errors
+/// The database failed.
+pub async fn hold(
+    tx: &mut Tx,
+    ids: &[i64],
+    until: DateTime<Utc>,
+    why: &str,
+    attempted: bool,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE alerts SET next_attempt_at = $2, planned_at = $3, held_by = $4, leased_until = NULL,
+             attempts = attempts + $5
+         WHERE id = ANY($1)",
+        ids,
+        until,
+        now,
+        why,
+        i32::from(attempted)
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+/// Lets go of alerts that were in hand: they stay due.
+///
+/// # Errors
+/// The database failed.
+pub async fn release(tx: &mut Tx, ids: &[i64]) -> Result<(), StoreError> {
+    sqlx::query!("UPDATE alerts SET leased_until = NULL WHERE id = ANY($1)", ids)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
+/// Notes that an alert is not told, as nobody wants to hear of it.
+///
+/// # Errors
+/// The database failed.
+pub async fn drop_silenced(tx: &mut Tx, ids: &[i64]) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE alerts SET state = 'silenced', leased_until = NULL WHERE id = ANY($1) AND state = 'pending'",
+        ids
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+/// Messages that were sent since some instants: the last midnight of UTC, and lately.
+///
+/// # Errors
+/// The database failed.
+pub async fn spent(
+    tx: &mut Tx,
+    midnight: DateTime<Utc>,
+    lately: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<Spent, StoreError> {
+    let row = sqlx::query!(
+        r#"SELECT count(DISTINCT message_id) FILTER (WHERE sent_at >= $1) AS "today!",
+               count(DISTINCT message_id) FILTER (WHERE sent_at > $2) AS "lately!"
+           FROM alerts WHERE sent_at >= least($1, $2) AND sent_at <= $3"#,
+        midnight,
+        lately,
+        now
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    let number = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(Spent {
+        today: number(row.today),
+        lately: number(row.lately),
+    })
+}
+
+/// How many alerts wait to be sent.
+///
+/// # Errors
+/// The database failed.
+pub async fn waiting(tx: &mut Tx) -> Result<i64, StoreError> {
+    sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM alerts WHERE state = 'pending'"#)
+        .fetch_one(&mut *tx)
+        .await
+}
