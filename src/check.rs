@@ -1,9 +1,13 @@
 //! What a catalog comes to, in words: the text of `folga check`.
 
+mod findings;
+
 use std::fmt::Write as _;
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use comfy_table::{Table, presets::NOTHING};
+
+pub use findings::Findings;
 
 use crate::catalog::{Catalog, Environment, Find, Limit, Mode, NtfySettings, Source, alert_at, spelt};
 

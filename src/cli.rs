@@ -2,6 +2,7 @@
 
 mod alerts;
 mod figures;
+mod identity;
 mod import;
 
 use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
@@ -14,11 +15,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::{
     alerts::AlertsCommand,
     figures::{ReportArgs, WhatIfArgs},
+    identity::IdentityArgs,
     import::ImportArgs,
 };
 use crate::{
     app::{self, App},
     catalog::{Catalog, Environment, Refusal, Source, variable},
+    check::{self, Findings},
     clock::Clock,
     demo::{self, Demo},
     report::{self, Period, PeriodChoice},
@@ -49,6 +52,8 @@ struct Cli {
 enum Command {
     #[command(flatten)]
     Once(Once),
+    /// Print the id under which an identity is stored, as reports show it.
+    Identity(IdentityArgs),
     /// Drain on schedule and answer over HTTP.
     Serve,
     /// Play 35 days of traffic through private servers, print the report and serve it.
@@ -63,7 +68,7 @@ enum Command {
 enum Once {
     /// Create or upgrade the schema.
     Migrate,
-    /// Validate the catalog and say what it comes to.
+    /// Validate the catalog and say what it comes to. Exit code 0: sound; 2: refused; 3: sound, with findings.
     Check,
     /// Read what Redis holds, once. Exit code 0: all done; 1: failed; 2: bad usage, catalog or name; 3: done in part,
     /// something was refused or can no longer be covered.
@@ -152,6 +157,7 @@ fn load(cli: &Cli, needs_identity_key: bool) -> anyhow::Result<Catalog> {
 async fn run(cli: Cli) -> anyhow::Result<u8> {
     let clock = Clock::new(cli.at);
     match &cli.command {
+        Command::Identity(args) => print(&identity::run(args, &load(&cli, true)?)?),
         Command::Serve => Box::pin(serve(load(&cli, true)?, clock)).await,
         Command::Demo { once } => demo(*once, clock, cli.log_format).await,
         Command::Once(once) => Box::pin(interruptible(run_once(&cli, once, clock))).await,
@@ -189,7 +195,12 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
                 steps => format!("{steps} steps applied: the schema is up to date"),
             })
         }
-        Once::Check => print(&crate::check::summary(&load(cli, true)?, clock.now())),
+        Once::Check => {
+            let catalog = load(cli, true)?;
+            let findings = Findings::of(&catalog).await;
+            print(&format!("{}{findings}", check::summary(&catalog, clock.now())))?;
+            Ok(if findings.is_empty() { 0 } else { IN_PART })
+        }
         Once::Drain { source, env } => {
             let catalog = load(cli, true)?;
             let chosen = targets(&catalog, source.as_deref(), env.as_deref())?;

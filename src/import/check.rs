@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, Refusal, Source},
-    source::{Identities, Labels, SeriesName, label_of, name, normalise, parse_count, printable, shortened},
+    source::{Identities, Labels, Met, SeriesName, name, normalise, parse_count, shortened, shown_key},
     time::{Minute, MinuteFormat},
 };
 
@@ -37,7 +37,7 @@ pub struct Checks {
     /// The places of names as rows spell them.
     known: HashMap<Vec<u8>, u32>,
     spelling: Vec<u8>,
-    labels: Labels,
+    met: Met,
 }
 
 /// What a good row comes to.
@@ -69,7 +69,7 @@ impl Checks {
             names: Vec::new(),
             known: HashMap::new(),
             spelling: Vec::new(),
-            labels: Labels::default(),
+            met: Met::default(),
         }
     }
 
@@ -90,7 +90,7 @@ impl Checks {
 
     /// The labels of public identities since they were last taken.
     pub(super) fn take_labels(&mut self) -> Labels {
-        std::mem::take(&mut self.labels)
+        self.met.take_labels()
     }
 
     pub(super) fn check(&mut self, fields: &Fields) -> Result<Row, Refusal> {
@@ -125,8 +125,7 @@ impl Checks {
             return Ok(Row::Sealed(sample));
         }
         if scope.public {
-            let labels = self.labels.entry(named.name.scope.clone()).or_default();
-            labels.entry(id).or_insert_with(|| label_of(&identity));
+            self.met.note(&named.name.scope, id, &identity);
         }
         Ok(Row::Sample(sample))
     }
@@ -246,7 +245,7 @@ fn part<'f>(fields: &'f Fields, column: Column, constant: Option<&'f str>) -> Re
 }
 
 fn unknown<'n>(what: &str, text: &[u8], names: impl Iterator<Item = &'n str>) -> Refusal {
-    let text = shortened(printable(text), 64);
+    let text = shortened(shown_key(text), 64);
     let names: Cow<'_, str> = names.collect::<Vec<_>>().join(", ").into();
     Refusal::new(
         format!("the catalog has no {what} `{text}`"),

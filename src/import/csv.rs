@@ -3,7 +3,7 @@
 use csv_core::ReadRecordResult;
 
 use super::column::{Column, Fields};
-use crate::{catalog::Refusal, source::shortened};
+use crate::{catalog::Refusal, source::{shortened, shown_key}};
 
 /// More fields than a row can have.
 const MOST: usize = Column::ALL.len() + 1;
@@ -39,7 +39,7 @@ impl Csv {
         let mut columns = Vec::new();
         for name in splitter.split(header)? {
             let Some(column) = Column::named(name.trim_ascii()) else {
-                let name = shortened(String::from_utf8_lossy(name).into_owned(), 64);
+                let name = shortened(shown_key(name), 64);
                 return Err(header_refused(&format!("has a column `{name}`")));
             };
             if columns.contains(&column) {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::column::{Column, Fields};
-use crate::{catalog::Refusal, source::shortened};
+use crate::{catalog::Refusal, source::{shortened, shown_key}};
 
 /// Reads one object.
 pub(super) fn row(line: &[u8], fields: &mut Fields) -> Result<(), Refusal> {
@@ -17,7 +17,7 @@ pub(super) fn row(line: &[u8], fields: &mut Fields) -> Result<(), Refusal> {
     })?;
     for (name, value) in &object {
         let Some(column) = Column::named(name.as_bytes()) else {
-            let name = shortened(name.escape_debug().to_string(), 64);
+            let name = shortened(shown_key(name.as_bytes()), 64);
             return Err(Refusal::new(
                 format!("the row has `{name}`"),
                 format!("write {}, and no more", Column::names()),

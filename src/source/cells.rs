@@ -11,17 +11,8 @@ use crate::{
 };
 
 use super::{
-    FoundKey, Identities, Rejects, Target,
-    key::undeclared,
-    normalise, parse_count, printable,
-    text::{name, shortened},
+    FoundKey, Identities, Met, Rejects, Target, key::undeclared, normalise, parse_count, text::name,
 };
-
-/// Labels of public scopes: scope, id, label.
-pub type Labels = HashMap<String, HashMap<i64, String>>;
-
-/// The longest label that is kept whole, in bytes.
-const LONGEST_LABEL: usize = 512;
 
 /// What one key said when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +52,7 @@ pub(super) struct Cells<'a> {
     target: Target<'a>,
     identities: &'a Identities,
     key: &'a FoundKey,
-    labels: &'a mut Labels,
+    met: &'a mut Met,
     rows: Vec<Row>,
     /// Which row, if any, takes the cells of a name as the field spells it.
     slots: HashMap<Vec<u8>, Result<usize, String>>,
@@ -82,13 +73,13 @@ impl<'a> Cells<'a> {
         target: Target<'a>,
         identities: &'a Identities,
         key: &'a FoundKey,
-        labels: &'a mut Labels,
+        met: &'a mut Met,
     ) -> Self {
         Self {
             target,
             identities,
             key,
-            labels,
+            met,
             rows: Vec::new(),
             slots: HashMap::new(),
             spelling: Vec::new(),
@@ -156,7 +147,7 @@ impl<'a> Cells<'a> {
         let id = self.identities.id(&row.name.scope, &identity);
         row.cells.push((id, count));
         if row.scope.public {
-            label(self.labels, &row.name.scope, id, &identity);
+            self.met.note(&row.name.scope, id, &identity);
         }
     }
 
@@ -247,20 +238,6 @@ impl Row {
     }
 }
 
-fn label(labels: &mut Labels, scope: &str, id: i64, identity: &[u8]) {
-    let known = labels.get(scope).is_some_and(|known| known.contains_key(&id));
-    if !known {
-        let label = label_of(identity);
-        labels.entry(scope.to_owned()).or_default().insert(id, label);
-    }
-}
-
-/// What is kept of an identity of a public scope, normalised already.
-#[must_use]
-pub fn label_of(identity: &[u8]) -> String {
-    shortened(printable(identity), LONGEST_LABEL)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -269,6 +246,7 @@ mod tests {
     use crate::{
         catalog::{Catalog, Constants, Secret},
         source::{
+            Labels,
             fixture::{catalog, counters, hashes},
             key::Parts,
         },
@@ -315,8 +293,8 @@ mod tests {
         fields: &[(&[u8], &[u8])],
     ) -> (KeyRead, Vec<(String, u64)>, Labels) {
         let target = target(catalog);
-        let (identities, key, mut labels) = (identities(), found(target, key), Labels::default());
-        let mut cells = Cells::new(target, &identities, &key, &mut labels);
+        let (identities, key, mut met) = (identities(), found(target, key), Met::default());
+        let mut cells = Cells::new(target, &identities, &key, &mut met);
         for (field, count) in fields {
             cells.field(field, count);
         }
@@ -326,7 +304,7 @@ mod tests {
             .iter()
             .map(|reject| (reject.reason, reject.count))
             .collect();
-        (read, rejects, labels)
+        (read, rejects, met.take_labels())
     }
 
     /// A row as text: name, then the counts of these identities.
@@ -445,9 +423,9 @@ mod tests {
             constants,
         )]);
         let target = target(&catalog);
-        let (identities, mut labels) = (identities(), Labels::default());
+        let (identities, mut met) = (identities(), Met::default());
         let key = found(target, "olp:metrics:msg:esc:9:202503101205");
-        let mut cells = Cells::new(target, &identities, &key, &mut labels);
+        let mut cells = Cells::new(target, &identities, &key, &mut met);
         cells.counter(b"5");
         let read = cells.finish(&mut Rejects::default());
         assert_eq!(row(&read, 0, &["esc:9"]), ("msg escola_id ".to_owned(), vec![5]));

@@ -10,6 +10,8 @@ use redis::{
 
 use crate::catalog::RedisSettings;
 
+use super::personal::masked;
+
 /// Why Redis could not be reached. No variant holds the password.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
@@ -321,10 +323,13 @@ const fn certificate_remedy(reason: &rustls::CertificateError) -> &'static str {
     }
 }
 
-/// A server's error as it wrote it.
+/// A server's error as it wrote it, without what looks personal: it may repeat the key that it was asked for.
 pub(super) fn words(error: &ServerError) -> String {
     match error.details() {
-        Some(details) => format!("{} {details}", error.code()),
+        Some(details) => {
+            let details = masked(details.as_bytes());
+            format!("{} {}", error.code(), String::from_utf8_lossy(&details))
+        }
         None => error.code().to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use redis::Value;
 
-use super::{ReadError, Session, text::printable};
+use super::{ReadError, Session, text::shown_key};
 
 impl Session {
     /// How long keys of one's own still live; none where they are not there.
@@ -25,7 +25,7 @@ impl Session {
         replies.into_iter().map(life).collect()
     }
 
-    /// Those of some keys that never expire, as printable text.
+    /// Those of some keys that never expire, as they are shown.
     ///
     /// # Errors
     /// Whatever keeps the server from answering.
@@ -39,7 +39,7 @@ impl Session {
         }
         let lives = self.try_all(&commands).await?;
         let immortal = keys.iter().zip(lives).filter(|(_, life)| *life == Value::Int(-1));
-        Ok(immortal.map(|(key, _)| printable(key)).collect())
+        Ok(immortal.map(|(key, _)| shown_key(key)).collect())
     }
 
     /// Notes keys for a while.

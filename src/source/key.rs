@@ -7,7 +7,7 @@ use crate::{
     time::Minute,
 };
 
-use super::text::{name, printable, shortened};
+use super::text::{name, shortened, shown_key};
 
 /// One source in one environment.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ impl Parts {
 pub(super) fn undeclared(scope: &str) -> String {
     format!(
         "scope \"{}\" is not declared",
-        shortened(printable(scope.as_bytes()), 64)
+        shortened(shown_key(scope.as_bytes()), 64)
     )
 }
 
@@ -147,6 +147,15 @@ mod tests {
         };
         assert_eq!(refused(b"send-otp", b"ip"), None);
         assert_eq!(refused(b"\xc3(", b"ip").unwrap(), "the endpoint is not UTF-8");
+        assert_eq!(
+            refused(b"user/maria@example.org", b"ip").unwrap(),
+            "the endpoint looks like an e-mail address, and would be stored as it is: that part belongs \
+             into the identity, or nowhere"
+        );
+        assert_eq!(
+            refused(b"x", b"10.0.0.1").unwrap(),
+            "scope \"‹ip›\" is not declared"
+        );
         assert_eq!(
             refused(b"x", b"i\\p").unwrap(),
             "scope \"i\\\\p\" is not declared"

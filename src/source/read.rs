@@ -18,8 +18,8 @@ use crate::{
 };
 
 use super::{
-    FoundKey, Identities, KeyRead, Labels, ReadError, Rejects, Session, Target, cells::Cells, find::page,
-    session::wrong_type,
+    FoundKey, Identities, KeyRead, Labels, Met, ReadError, Rejects, Session, Target, cells::Cells,
+    find::page, session::wrong_type,
 };
 
 /// Fields that a batch aims at.
@@ -47,7 +47,7 @@ pub struct Reader<'a> {
     size: BatchSize,
     rejects: Rejects,
     doubtful: BTreeSet<Minute>,
-    labels: Labels,
+    met: Met,
 }
 
 /// Keys that were asked for, and the answer once it is there.
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
             size: BatchSize::default(),
             rejects: Rejects::default(),
             doubtful: BTreeSet::new(),
-            labels: Labels::default(),
+            met: Met::default(),
         }
     }
 
@@ -148,7 +148,13 @@ impl<'a> Reader<'a> {
 
     /// Takes the labels of public scopes that were met since the last call.
     pub fn take_labels(&mut self) -> Labels {
-        mem::take(&mut self.labels)
+        self.met.take_labels()
+    }
+
+    /// The identities of public scopes that were met.
+    #[must_use]
+    pub const fn met(&self) -> &Met {
+        &self.met
     }
 
     /// The minutes of which keys could not be read.
@@ -191,7 +197,7 @@ impl<'a> Reader<'a> {
                 self.vanished(key);
                 continue;
             }
-            let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
+            let mut cells = Cells::new(self.target, self.identities, key, &mut self.met);
             match (self.target.source.kind, reply) {
                 (SourceKind::Hash, Value::Array(items)) => {
                     fields += items.len() / 2;
@@ -216,7 +222,7 @@ impl<'a> Reader<'a> {
 
     /// Reads one hash step by step, so that neither server nor link is taken up by it for long.
     async fn read_steps(&mut self, key: &FoundKey) -> Result<Option<KeyRead>, ReadError> {
-        let mut cells = Cells::new(self.target, self.identities, key, &mut self.labels);
+        let mut cells = Cells::new(self.target, self.identities, key, &mut self.met);
         // While a hash grows, steps may give a field again.
         let mut seen = HashSet::new();
         let mut cursor = b"0".to_vec();

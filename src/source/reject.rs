@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{printable, shortened};
+use super::text::{shortened, shown_key};
 
 /// Different rejects that are listed; the rest is summed.
 const LISTED: usize = 1000;
@@ -13,7 +13,7 @@ const LONGEST_KEY: usize = 256;
 /// Something of a key that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reject {
-    /// The key, as printable text.
+    /// The key, as it is shown.
     pub key: String,
     /// Why.
     pub reason: String,
@@ -31,9 +31,8 @@ pub struct Rejects {
 impl Rejects {
     /// Notes that a key, or `count` fields of it, could not be read.
     pub fn add(&mut self, key: &[u8], reason: &str, count: u64) {
-        // No more of a key is printed than can be shown.
-        let shown = printable(&key[..key.len().min(LONGEST_KEY + 1)]);
-        self.put((shortened(shown, LONGEST_KEY), reason.to_owned()), count);
+        let shown = shortened(shown_key(key), LONGEST_KEY);
+        self.put((shown, reason.to_owned()), count);
     }
 
     /// Takes in the rejects of another part of the run.
@@ -94,6 +93,18 @@ mod tests {
         // 998 of the 1500 found room beside the two.
         let last = rejects.iter().last().unwrap();
         assert_eq!((rejects.iter().count(), last.count), (1001, 502));
+    }
+
+    #[test]
+    fn keys_are_shown_without_what_looks_personal() {
+        let mut rejects = Rejects::default();
+        rejects.add(b"wa:5511999990000:d1:202503101205", "odd", 1);
+        rejects.add(b"wa:5511999990000:d2:202503101205", "odd", 1);
+        let shown: Vec<_> = rejects.iter().map(|reject| reject.key).collect();
+        assert_eq!(
+            shown,
+            ["wa:‹phone›:d1:202503101205", "wa:‹phone›:d2:202503101205"]
+        );
     }
 
     #[test]

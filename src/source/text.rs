@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::{Personal, looks_personal, personal::masked};
+
 /// The longest name of an endpoint, scope or outcome in bytes: it becomes part of database keys, whose size is bounded.
 const LONGEST_NAME: usize = 512;
 
@@ -30,10 +32,17 @@ fn escape(text: &mut String, bytes: &[u8]) {
     }
 }
 
+/// A key as it is shown: as text, with a mark in place of whatever in it looks personal.
+#[must_use]
+pub fn shown_key(raw: &[u8]) -> String {
+    printable(&masked(raw))
+}
+
 /// Reads the name of an endpoint, scope or outcome; `what` says which.
 ///
 /// # Errors
-/// A name that is no printable text, or longer than a database key may be.
+/// A name that is no printable text, longer than a database key may be, or personal: names are stored as they are. A
+/// network address may be that of a server.
 pub fn name<'t>(what: &str, raw: &'t [u8]) -> Result<&'t str, String> {
     let Ok(text) = str::from_utf8(raw) else {
         return Err(format!("the {what} is not UTF-8"));
@@ -43,6 +52,11 @@ pub fn name<'t>(what: &str, raw: &'t [u8]) -> Result<&'t str, String> {
     }
     if text.len() > LONGEST_NAME {
         return Err(format!("the {what} is longer than {LONGEST_NAME} bytes"));
+    }
+    if let Some(kind) = looks_personal(raw).filter(|kind| *kind != Personal::Ip) {
+        return Err(format!(
+            "the {what} looks like {kind}, and would be stored as it is: that part belongs into the identity, or nowhere"
+        ));
     }
     Ok(text)
 }
@@ -85,9 +99,16 @@ mod tests {
             name("endpoint", "mensagens/áudio".as_bytes()),
             Ok("mensagens/áudio")
         );
-        for bad in [b"\xc3(".as_slice(), b"a\0", b"a\nb", &[b'a'; 513]] {
+        for bad in [
+            b"\xc3(".as_slice(),
+            b"a\0",
+            b"a\nb",
+            &[b'a'; 513],
+            b"user/maria@example.org",
+        ] {
             assert!(name("endpoint", bad).is_err());
         }
+        assert_eq!(name("endpoint", b"proxy/10.0.0.1"), Ok("proxy/10.0.0.1"));
     }
 
     #[test]

@@ -66,3 +66,22 @@ pub async fn forget(tx: &mut Tx, public: &[String], before: Option<NaiveDate>) -
     .await?;
     Ok(gone.rows_affected())
 }
+
+/// Labels that are read together.
+const PAGE: i64 = 10_000;
+
+/// Some labels of a scope with their ids, in their order, from an id on; none at the end.
+///
+/// # Errors
+/// The database failed.
+pub async fn page(tx: &mut Tx, scope: &str, from: i64) -> Result<Vec<(i64, String)>, StoreError> {
+    let rows = sqlx::query!(
+        "SELECT id, label FROM labels WHERE scope = $1 AND id >= $2 ORDER BY id LIMIT $3",
+        scope,
+        from,
+        PAGE
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.label)).collect())
+}

@@ -41,7 +41,7 @@ impl RunOutcome {
 /// Something that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RunReject {
-    /// The Redis key, unprintable bytes escaped.
+    /// The Redis key, unprintable bytes escaped and what looks personal masked.
     pub key: String,
     /// Why.
     pub reason: String,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     catalog::{Environment, Source, SourceKind},
-    source::{ConnectError, Plan, ReadError, Reader, Rejects, Session, Target, find},
+    source::{ConnectError, Met, Plan, ReadError, Reader, Rejects, Session, Target, find},
     store::{
         StoreError, Tx,
         coverage::{self, Coverage, Masks, SourceState, holds},
@@ -338,7 +338,20 @@ async fn read_and_write(
             .into_iter()
             .filter(|minute| !known.is_covered(*minute))
             .collect();
+        tell_withheld(reader.met());
         return failed.map_or(Ok(()), |error| Err(error.into()));
+    }
+}
+
+/// Tells what is stored without its label. Nothing is left out of the counts.
+fn tell_withheld(met: &Met) {
+    for ((scope, kind), identities) in met.withheld() {
+        tracing::warn!(
+            scope,
+            looks_like = %kind,
+            identities,
+            "identities of a public scope look personal: they are stored as hashes only"
+        );
     }
 }
 

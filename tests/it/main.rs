@@ -23,6 +23,7 @@ mod outcomes;
 mod page;
 mod peaks;
 mod periods;
+mod privacy;
 mod secrets;
 mod seen;
 mod serve;

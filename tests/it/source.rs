@@ -143,7 +143,7 @@ async fn delimiters_inside_names_stay_where_they_belong() {
     let bench = Bench::new(&[HEAD, MESSAGES, MESSAGING, PORTAL, &own].concat()).await;
     let key = bench.key("m:v1:messages:send:202503101205");
     put(&bench, key, &[(b"esc-1", b"3")]).await;
-    let key = bench.key("wa:metrics:5511999990000:device2:202503101205");
+    let key = bench.key("wa:metrics:conta-7:device2:202503101205");
     put(
         &bench,
         key,
@@ -157,8 +157,8 @@ async fn delimiters_inside_names_stay_where_they_belong() {
     let report = hour(&bench).await;
     for (id, count, identity) in [
         ("v1", 3, "esc-1"),
-        ("errors", 2, "5511999990000:device2"),
-        ("sent", 4, "5511999990000:device2"),
+        ("errors", 2, "conta-7:device2"),
+        ("sent", 4, "conta-7:device2"),
         ("portal", 5, "esc:9"),
     ] {
         let peak = &limit(&report, id)["peak"];

@@ -54,6 +54,12 @@ impl Folga {
         self
     }
 
+    /// With an input.
+    pub fn stdin(mut self, input: Stdio) -> Self {
+        self.command.stdin(input);
+        self
+    }
+
     /// As if now were this instant.
     pub fn at(mut self, instant: &str) -> Self {
         self.command.args(["--at", instant]);
