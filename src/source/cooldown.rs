@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use redis::Value;
 
-use super::{ReadError, Session, text::shown_key};
+use super::{ReadError, Session};
 
 impl Session {
     /// How long keys of one's own still live; none where they are not there.
@@ -25,21 +25,20 @@ impl Session {
         replies.into_iter().map(life).collect()
     }
 
-    /// Those of some keys that never expire, as they are shown.
+    /// How many of some keys never expire.
     ///
     /// # Errors
     /// Whatever keeps the server from answering.
-    pub async fn without_expiry(&self, keys: Vec<Vec<u8>>) -> Result<Vec<String>, ReadError> {
+    pub async fn without_expiry(&self, keys: Vec<Vec<u8>>) -> Result<usize, ReadError> {
         if keys.is_empty() {
-            return Ok(Vec::new());
+            return Ok(0);
         }
         let mut commands = redis::pipe();
         for key in &keys {
             commands.cmd("PTTL").arg(key);
         }
         let lives = self.try_all(&commands).await?;
-        let immortal = keys.iter().zip(lives).filter(|(_, life)| *life == Value::Int(-1));
-        Ok(immortal.map(|(key, _)| shown_key(key)).collect())
+        Ok(lives.iter().filter(|life| **life == Value::Int(-1)).count())
     }
 
     /// Notes keys for a while.

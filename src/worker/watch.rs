@@ -32,8 +32,8 @@ enum Finding {
 /// What a run found out besides its record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
-    /// Keys that never expire, of those that were looked at; none where none was looked for.
-    pub(super) immortal: Option<Vec<String>>,
+    /// How many keys never expire, of those that were looked at; none where none was looked for.
+    pub(super) immortal: Option<usize>,
 }
 
 /// Whether an error is Redis being out of reach, whatever the source.
@@ -108,12 +108,12 @@ pub(super) async fn after_run(
         }
         Some(_) => {}
     }
-    match findings.immortal.as_deref() {
+    match findings.immortal {
         None => {}
-        Some([]) => found.push((Trouble::Immortal, well("Keys of it had no TTL"))),
-        Some(keys) => found.push((
+        Some(0) => found.push((Trouble::Immortal, well("Keys of it had no TTL"))),
+        Some(count) => found.push((
             Trouble::Immortal,
-            Finding::Bad(Level::Warning, place.immortal(keys.len())),
+            Finding::Bad(Level::Warning, place.immortal(count)),
         )),
     }
     for (trouble, finding) in found {
