@@ -1,18 +1,19 @@
 //! Labels of identities of public scopes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::NaiveDate;
 
 use super::{StoreError, Tx};
-use crate::source::Labels;
+use crate::source::{Labels, looks_personal};
 
 /// Keeps labels, given by scope and identity.
 ///
 /// # Errors
 /// The database failed.
 pub async fn keep(tx: &mut Tx, labels: &Labels, today: NaiveDate) -> Result<(), StoreError> {
-    for (scope, labels) in labels {
+    // In the order of scopes and ids, so that two writers cannot deadlock.
+    for (scope, labels) in labels.iter().collect::<BTreeMap<_, _>>() {
         let (ids, texts): (Vec<i64>, Vec<String>) =
             labels.iter().map(|(id, label)| (*id, label.clone())).unzip();
         sqlx::query!(
@@ -30,7 +31,7 @@ pub async fn keep(tx: &mut Tx, labels: &Labels, today: NaiveDate) -> Result<(), 
     Ok(())
 }
 
-/// The labels of some identities of a scope.
+/// The labels of some identities of scopes, but for those that look personal, which an earlier version may have stored.
 ///
 /// # Errors
 /// The database failed.
@@ -48,6 +49,7 @@ pub async fn of(
     .await?;
     Ok(rows
         .into_iter()
+        .filter(|row| looks_personal(row.label.as_bytes()).is_none())
         .map(|row| ((row.scope, row.id), row.label))
         .collect())
 }
