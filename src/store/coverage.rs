@@ -205,6 +205,28 @@ pub async fn note_write(
     Ok(())
 }
 
+/// Notes that no drain need report a source's gaps before an instant, where none has reported any: nobody was there.
+///
+/// # Errors
+/// The database failed.
+pub async fn begin_gaps(
+    tx: &mut Tx,
+    environment: &str,
+    source: &str,
+    before: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE source_states SET gaps_before = $3
+         WHERE environment = $1 AND source = $2 AND gaps_before IS NULL",
+        environment,
+        source,
+        before
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
 /// Notes that a source's gaps before an instant have been reported.
 ///
 /// # Errors

@@ -274,6 +274,9 @@ impl<'a> Chunk<'a> {
             coverage::add(&mut self.tx, place.name(), name, &seen).await?;
             let begun = Some(span.first).filter(|begun| *begun < past);
             coverage::note_write(&mut self.tx, place.name(), name, begun).await?;
+            // What lies between the file and the first drain is no loss of that drain's.
+            let now = place.folga.clock.now();
+            coverage::begin_gaps(&mut self.tx, place.name(), name, now).await?;
         }
         Ok(())
     }
