@@ -21,6 +21,24 @@ pub enum Format {
     Jsonl,
 }
 
+/// How files begin that are no plain text, and what to do about them.
+const NO_TEXT: [(&[u8], &str, &str); 6] = [
+    (b"\x1f\x8b", "compressed with gzip", "zcat FILE | folga import …"),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "compressed with zstd",
+        "zstdcat FILE | folga import …",
+    ),
+    (b"\xfd7zXZ", "compressed with xz", "xzcat FILE | folga import …"),
+    (
+        b"PK\x03\x04",
+        "a ZIP archive or a workbook",
+        "save it as CSV, or unzip -p FILE | folga import …",
+    ),
+    (b"\xff\xfe", "UTF-16", "save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16", "save it as UTF-8"),
+];
+
 /// The rows of a file.
 pub struct Rows {
     lines: Lines,
@@ -35,9 +53,9 @@ impl Rows {
     /// Begins to read a file.
     ///
     /// # Errors
-    /// It can't be read, or its header is none.
+    /// It can't be read, is no plain text, or its header is none.
     pub fn open(format: Format, input: Box<dyn Read + Send>) -> anyhow::Result<Self> {
-        let mut lines = Lines::new(input);
+        let mut lines = Lines::new(plain(input)?);
         let csv = match format {
             Format::Csv => {
                 let header = lines.next()?.and_then(|line| line.text);
@@ -63,5 +81,15 @@ impl Rows {
             (Some(line), None) => json_lines::row(line, fields),
         };
         Ok(Some((number, row)))
+    }
+}
+
+/// The input from its beginning, unless that tells of something else than text.
+fn plain(mut input: Box<dyn Read + Send>) -> anyhow::Result<Box<dyn Read + Send>> {
+    let mut head = Vec::new();
+    input.by_ref().take(8).read_to_end(&mut head)?;
+    match NO_TEXT.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        Some((_, what, remedy)) => Err(Refusal::new(format!("the file is {what}"), *remedy).into()),
+        None => Ok(Box::new(io::Cursor::new(head).chain(input))),
     }
 }
