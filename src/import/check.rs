@@ -73,9 +73,9 @@ impl Checks {
         }
     }
 
-    /// The names of the samples so far, and what is sealed.
-    pub(super) fn into_parts(self) -> (Vec<Named>, Vec<Sealed>) {
-        (self.names, self.sealed)
+    /// The names of the samples so far, what is sealed, and the identities of public scopes.
+    pub(super) fn into_parts(self) -> (Vec<Named>, Vec<Sealed>, Met) {
+        (self.names, self.sealed, self.met)
     }
 
     pub(super) fn named(&self, sample: &Sample) -> &Named {

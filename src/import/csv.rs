@@ -3,7 +3,10 @@
 use csv_core::ReadRecordResult;
 
 use super::column::{Column, Fields};
-use crate::{catalog::Refusal, source::{shortened, shown_key}};
+use crate::{
+    catalog::Refusal,
+    source::{shortened, shown_key},
+};
 
 /// More fields than a row can have.
 const MOST: usize = Column::ALL.len() + 1;

@@ -3,7 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::column::{Column, Fields};
-use crate::{catalog::Refusal, source::{shortened, shown_key}};
+use crate::{
+    catalog::Refusal,
+    source::{shortened, shown_key},
+};
 
 /// Reads one object.
 pub(super) fn row(line: &[u8], fields: &mut Fields) -> Result<(), Refusal> {

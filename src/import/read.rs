@@ -10,7 +10,10 @@ use super::{
     column::Fields,
     order::{HELD, Sorter},
 };
-use crate::{source::Labels, time::Minute};
+use crate::{
+    source::{Labels, Met},
+    time::Minute,
+};
 
 /// Rows that are read at once.
 const ROWS_TOGETHER: usize = 100_000;
@@ -73,6 +76,8 @@ pub struct Whole {
     pub sealed: Vec<Sealed>,
     /// What it says of each source that it brings something of, by environment and source of the catalog.
     pub spans: BTreeMap<(usize, usize), Span>,
+    /// The identities of public scopes in it.
+    pub met: Met,
     /// What was refused.
     pub refused: Refused,
 }
@@ -149,12 +154,13 @@ impl Reading {
     /// The temporary file can't be written.
     pub fn finish(mut self) -> io::Result<Whole> {
         self.spans.retain(|_, span| span.rows > 0);
-        let (names, sealed) = self.checks.into_parts();
+        let (names, sealed, met) = self.checks.into_parts();
         Ok(Whole {
             sorted: self.sorter.finish()?,
             names,
             sealed,
             spans: self.spans,
+            met,
             refused: self.refused,
         })
     }

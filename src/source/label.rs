@@ -13,6 +13,9 @@ pub type Labels = HashMap<String, HashMap<i64, String>>;
 /// The longest label that is kept whole, in bytes.
 const LONGEST_LABEL: usize = 512;
 
+/// Identities of a scope without a label that are told apart, so that memory stays bounded.
+const MOST_WITHHELD: usize = 100_000;
+
 /// The identities of public scopes that were met, each with its label or with the reason why it has none.
 #[derive(Debug, Default)]
 pub struct Met {
@@ -39,7 +42,10 @@ impl Met {
         }
         match label_of(identity) {
             Ok(label) => put(&mut self.labels, scope, id, label),
-            Err(kind) => put(&mut self.withheld, scope, id, kind),
+            Err(kind) if self.withheld.get(scope).map_or(0, HashMap::len) < MOST_WITHHELD => {
+                put(&mut self.withheld, scope, id, kind);
+            }
+            Err(_) => {}
         }
     }
 
@@ -48,7 +54,7 @@ impl Met {
         mem::take(&mut self.labels)
     }
 
-    /// How many identities have no label, by scope and by what they look like.
+    /// How many identities have no label, by scope and by what they look like; more than 100,000 of a scope are not told.
     #[must_use]
     pub fn withheld(&self) -> BTreeMap<(&str, Personal), usize> {
         let mut counts = BTreeMap::new();

@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 pub use imported::Imported;
 
 use self::chunk::{Chunk, Place};
-use super::{Folga, retention};
+use super::{Folga, drain::tell_withheld, retention};
 use crate::{
     import::{Checks, Part, Reading, Rows, Whole},
     store::{in_words, labels, settings},
@@ -46,6 +46,7 @@ pub async fn import(folga: &Folga, rows: Rows, progress: impl Fn(u64, u64)) -> a
         sealed,
     );
     let mut whole = read(folga, Reading::new(rows, checks)).await?;
+    tell_withheld(&whole.met);
     if !whole.spans.is_empty() {
         write(folga, &mut whole, progress).await?;
     }
