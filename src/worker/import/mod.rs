@@ -11,6 +11,7 @@ mod imported;
 mod sealed;
 
 use anyhow::Context as _;
+use chrono::{DateTime, Utc};
 use tokio::task::spawn_blocking;
 
 pub use imported::Imported;
@@ -19,7 +20,7 @@ use self::chunk::{Chunk, Place};
 use super::{Folga, drain::tell_withheld, retention};
 use crate::{
     import::{Checks, Part, Reading, Rows, Whole},
-    store::{in_words, labels, settings},
+    store::{in_words, labels},
     time::Hour,
 };
 
@@ -38,7 +39,7 @@ pub async fn import(folga: &Folga, rows: Rows, progress: impl Fn(u64, u64)) -> a
     retention::drop_minutes(folga)
         .await
         .map_err(|error| in_words(&error))?;
-    let sealed = sealed::read(folga).await.map_err(|error| in_words(&error))?;
+    let (sealed, pruned_before) = sealed::read(folga).await.map_err(|error| in_words(&error))?;
     let checks = Checks::new(
         folga.catalog.clone(),
         folga.identities.clone(),
@@ -48,7 +49,7 @@ pub async fn import(folga: &Folga, rows: Rows, progress: impl Fn(u64, u64)) -> a
     let mut whole = read(folga, Reading::new(rows, checks)).await?;
     tell_withheld(&whole.met);
     if !whole.spans.is_empty() {
-        write(folga, &mut whole, progress).await?;
+        write(folga, &mut whole, pruned_before, progress).await?;
     }
     let imported = Imported::new(&folga.catalog, whole);
     tracing::info!(rows = imported.rows(), "imported");
@@ -81,11 +82,12 @@ async fn read(folga: &Folga, mut reading: Reading) -> anyhow::Result<Whole> {
     }
 }
 
-async fn write(folga: &Folga, whole: &mut Whole, progress: impl Fn(u64, u64)) -> anyhow::Result<()> {
-    let mut tx = folga.store.begin().await.map_err(|error| in_words(&error))?;
-    let pruned_before = settings::pruned_before(&mut tx).await;
-    tx.rollback().await.map_err(|error| in_words(&error))?;
-    let pruned_before = pruned_before.map_err(|error| in_words(&error))?;
+async fn write(
+    folga: &Folga,
+    whole: &mut Whole,
+    pruned_before: DateTime<Utc>,
+    progress: impl Fn(u64, u64),
+) -> anyhow::Result<()> {
     let mut ids = vec![None; whole.names.len()];
     let mut since: Option<(u32, Hour)> = None;
     while let Some(next) = whole.sorted.peek() {

@@ -1,6 +1,6 @@
 //! Reads which hours take no more rows.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     import::Sealed,
@@ -9,8 +9,9 @@ use crate::{
     worker::{Folga, aggregate::ActiveShape, sync, whole_from},
 };
 
-/// What is sealed in each environment of the catalog.
-pub(super) async fn read(folga: &Folga) -> Result<Vec<Sealed>, StoreError> {
+/// What is sealed in each environment of the catalog, and the instant before which minutes have been dropped: it is sealed
+/// so as long as no more are.
+pub(super) async fn read(folga: &Folga) -> Result<(Vec<Sealed>, DateTime<Utc>), StoreError> {
     let catalog = &*folga.catalog;
     let mut tx = folga.store.begin_snapshot().await?;
     let pruned_before = settings::pruned_before(&mut tx).await?;
@@ -29,7 +30,7 @@ pub(super) async fn read(folga: &Folga) -> Result<Vec<Sealed>, StoreError> {
         all.push(sealed);
     }
     tx.rollback().await?;
-    Ok(all)
+    Ok((all, pruned_before))
 }
 
 /// The sources of the catalog that feed a shape.
