@@ -270,7 +270,8 @@ async fn demo(once: bool, clock: Clock, format: LogFormat) -> anyhow::Result<u8>
 
 /// Writes a result to stdout. A reader that has gone away, `head` say, is no failure.
 fn print(text: &str) -> anyhow::Result<u8> {
-    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let is_whole = text.is_empty() || text.ends_with('\n');
+    let end = if is_whole { "" } else { "\n" };
     match write!(std::io::stdout().lock(), "{text}{end}") {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(error).context("writing to stdout")

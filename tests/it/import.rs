@@ -4,7 +4,7 @@ use std::{fmt::Write as _, fs, os::unix::fs::PermissionsExt as _, process::Stdio
 
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use tokio::process::Command;
+use tokio::{io::AsyncWriteExt as _, process::Command};
 
 use super::support::{
     Bench, Ran, at,
@@ -531,6 +531,35 @@ async fn an_import_that_ends_early_is_made_whole_by_the_same_file() {
     let query = "SELECT to_jsonb(coverage)::text AS line FROM coverage";
     assert_eq!(lines(&cut, query).await, lines(&whole, query).await);
     assert_eq!(minutes_left(&cut).await, 0);
+}
+
+#[tokio::test]
+async fn an_import_that_retention_overtakes_while_it_reads_changes_nothing() {
+    let bench = Bench::new(&windows()).await;
+    fill(&bench, &[("202503111505", "esc-1", 5)]).await;
+    drain(&bench, "2025-03-11T15:10:00Z").await.succeeded();
+    // The hour of 15:00Z is still open when the import looks, and its minutes are gone when the file ends.
+    let arguments = ["import", "--format", "csv", "-"];
+    let folga = bench.folga(&arguments).at("2025-03-18T12:00:00Z");
+    let mut running = folga.stdin(Stdio::piped()).spawn();
+    let mut input = running.stdin.take().unwrap();
+    let row = "prod,gateway,messages,tenant,esc-2,,202503111507,1\n";
+    let part = COLUMNS.to_owned() + &row.repeat(100_001);
+    input.write_all(part.as_bytes()).await.unwrap();
+    let labels = "SELECT label AS line FROM labels";
+    wait_until("a part was read", async || {
+        lines(&bench, labels).await == "esc-1\nesc-2"
+    })
+    .await;
+    let before = folded(&bench).await;
+    let now = "2025-03-20T12:00:00Z";
+    bench.folga(&["retention"]).at(now).run().await.succeeded();
+    drop(input);
+    let ended = running.wait_with_output().await.unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("run the import again for the rest"), "{said}");
+    assert_eq!(folded(&bench).await, before);
 }
 
 #[tokio::test]

@@ -136,18 +136,7 @@ async fn an_identity_can_be_looked_up() {
         assert!(said.contains("the scope is public"), "{said}");
         ids.push(id.trim_end().to_owned());
     }
-    let arguments = [
-        "report",
-        "--env",
-        "prod",
-        "--format",
-        "json",
-        "--from",
-        "2025-03-10T12:00:00Z",
-        "--to",
-        NOW,
-    ];
-    let report = bench.folga(&arguments).at(NOW).run().await.succeeded().json();
+    let report = report(&bench, "2025-03-10T12:00:00Z", "2025-03-10T13:00:00Z").await;
     let top = limit(&report, "messages")["top_identities"].as_array().unwrap();
     let shown: Vec<_> = top.iter().map(|top| top["identity"].as_str().unwrap()).collect();
     assert_eq!(shown[0], "esc-1");
@@ -208,7 +197,7 @@ async fn an_id_is_the_same_looked_up_drained_or_imported() {
     let arguments = ["import", "--format", "csv", file.to_str().unwrap()];
     bench.folga(&arguments).at(NOW).run().await.succeeded();
 
-    let report = super::support::catalogs::report_at(&bench, "2025-03-10T12:00:00Z", NOW, NOW).await;
+    let report = report(&bench, "2025-03-10T12:00:00Z", "2025-03-10T13:00:00Z").await;
     for scope in ["ip", "pupil"] {
         let found = limit(&report, scope);
         let own: Vec<_> = identities.iter().filter(|identity| identity.0 == scope).collect();
