@@ -440,6 +440,8 @@ async fn only_a_real_minute_of_twelve_digits_is_a_minute() {
     let ran = drain(&bench, "2024-02-29T12:10:00Z").await.exited(3);
     assert!(ran.stdout.contains("1 keys, 1 samples"), "{}", ran.stdout);
     for minute in bad {
+        // What might be somebody's number is not shown.
+        let minute = minute.replace("+20240229120", "‹phone›");
         let line = format!(
             "refused {}: the minute is not 12 digits",
             bench.key(&format!("m:messages:{minute}"))

@@ -42,9 +42,9 @@ fn around(text: &[u8], at: usize) -> Option<Span> {
     Some((start..domain + length, Personal::Email))
 }
 
-/// Bytes of names on either side of an `@`. A letter of another alphabet ends them, so that no letter is ever cut.
+/// Bytes of names on either side of an `@`, letters of every alphabet among them.
 fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-') || !byte.is_ascii()
 }
 
 fn is_server(rest: &[u8], server: &str) -> bool {
@@ -79,13 +79,15 @@ fn domain_length(text: &[u8]) -> Option<usize> {
     (!is_scale).then_some(before + top)
 }
 
-/// The length of the top-level domain that a label is, or is in front of a hyphen.
+/// The length of the top-level domain that a label is, or is in front of a hyphen or something that is no ASCII.
 fn top(label: &[u8]) -> Option<usize> {
     if label.starts_with(b"xn--") {
         return Some(label.len());
     }
     let letters = run_from(label, 0, |byte| byte.is_ascii_alphabetic());
-    let is_whole = matches!(label.get(letters), None | Some(b'-'));
+    let is_whole = label
+        .get(letters)
+        .is_none_or(|byte| *byte == b'-' || !byte.is_ascii());
     (letters >= 2 && is_whole).then_some(letters)
 }
 
@@ -118,7 +120,9 @@ mod tests {
                 "Maria.Silva+x@mail.example.com.br",
             ),
             ("?email=maria%40example.org&x", "maria%40example.org"),
-            ("joão@exemplo.com", "o@exemplo.com"),
+            ("x:joão.conceição@exemplo.com", "joão.conceição@exemplo.com"),
+            ("maria@coração.example.org", "maria@coração.example.org"),
+            ("maria@example.org、x", "maria@example.org"),
             ("m.maria@example.org.202503101205", "m.maria@example.org"),
             ("maria@example.org-device2", "maria@example.org"),
             ("<maria@163.com>", "maria@163.com"),

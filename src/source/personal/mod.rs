@@ -78,22 +78,21 @@ pub fn masked(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(shown)
 }
 
-/// All that looks personal, left to right. Of what overlaps, that which begins first counts; an address before a number,
+/// All that looks personal, left to right. What overlaps is one, of the kind that begins first; an address before a number,
 /// as one may hold the other.
 fn spans(text: &[u8]) -> Vec<Span> {
     let mut spans = address::spans(text);
     spans.extend(number::spans(text));
     spans.extend(network::spans(text));
     spans.sort_by_key(|(span, _)| span.start);
-    let mut end = 0;
-    spans.retain(|(span, _)| {
-        let is_apart = span.start >= end;
-        if is_apart {
-            end = span.end;
+    let mut apart: Vec<Span> = Vec::new();
+    for (span, kind) in spans {
+        match apart.last_mut() {
+            Some((last, _)) if span.start < last.end => last.end = last.end.max(span.end),
+            _ => apart.push((span, kind)),
         }
-        is_apart
-    });
-    spans
+    }
+    apart
 }
 
 /// How many bytes up to a position are of a kind.
@@ -136,6 +135,7 @@ mod tests {
                 "olp:ip:2001:db8::1:202503101205:10.0.0.1",
                 "olp:ip:‹ip›:202503101205:‹ip›",
             ),
+            ("to:(11)99999-0000@example.org:x", "to:‹phone›:x"),
             ("olp:m:send-otp:202503101205", "olp:m:send-otp:202503101205"),
         ] {
             assert_eq!(shown(key), expected);
