@@ -314,7 +314,10 @@ async fn tell_of_postgres(catalog: &Catalog, clock: Clock, error: anyhow::Error)
         return error;
     }
     match Emergency::new(catalog) {
-        Ok(Some(emergency)) => emergency.down(&format!("{error:#}"), clock.now()).await,
+        Ok(Some(emergency)) => {
+            let now = clock.now();
+            emergency.down(&format!("{error:#}"), now, now).await;
+        }
         Ok(None) => {}
         Err(other) => tracing::error!(
             error = format!("{other:#}"),

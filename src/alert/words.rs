@@ -76,7 +76,14 @@ pub fn of_limit(
             turn.peak.count, subject.lines.alert_at
         ),
     };
-    let title = if turn.ended {
+    // What is allowed may have been raised since.
+    let is_allowed = subject.lines.level(turn.peak.count) < turn.level;
+    let title = if turn.ended && is_allowed {
+        format!(
+            "{environment}: {id} is ok again, was {} before it was raised",
+            turn.level
+        )
+    } else if turn.ended {
         format!("{environment}: {id} is ok again, was {} with {held}", turn.level)
     } else if turn.level == Level::Over {
         format!("{environment}: {id} is over its limit with {held}")
@@ -123,10 +130,17 @@ pub fn of_refused(subject: &Subject<'_>, turn: &Turn, refused: u128) -> Words {
     let (title, text) = if turn.ended {
         (
             format!("{environment}: no more requests of {} are refused", limit.id),
-            format!(
-                "Requests were refused from {begun} on, at most {} in a minute. It is over.",
-                turn.peak.count
-            ),
+            if turn.is_new {
+                format!(
+                    "{refused} requests were refused from {begun} on, at most {} in a minute. It is over.",
+                    turn.peak.count
+                )
+            } else {
+                format!(
+                    "Requests were refused from {begun} on, at most {} in a minute. It is over.",
+                    turn.peak.count
+                )
+            },
         )
     } else {
         (

@@ -19,6 +19,7 @@ mod section;
 mod settings;
 mod shape;
 mod sources;
+mod tariff;
 #[cfg(test)]
 mod tests;
 mod url;
@@ -42,6 +43,7 @@ pub use secret::Secret;
 pub use settings::{HttpSettings, NtfySettings, PostgresSettings, RedisSettings};
 pub use shape::Shape;
 pub use sources::{Constants, Counts, Find, Source, SourceKind};
+pub use tariff::Tariff;
 
 /// The whole checked catalog.
 #[derive(Clone, Debug)]

@@ -37,6 +37,7 @@ pub fn catalog(sources: Vec<Source>) -> Catalog {
             connect_timeout: Duration::from_secs(2),
             response_timeout: Duration::from_secs(10),
             daily_commands: 500_000,
+            tariff: None,
         },
         postgres: PostgresSettings {
             url: None,

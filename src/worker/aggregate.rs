@@ -13,6 +13,7 @@ use super::{passes::passes, whole_from};
 use crate::{
     catalog::Shape,
     fold::{Fold, Rules, SeriesFold, Watch},
+    report::LeftOut,
     store::{
         StoreError, Tx, daily, hourly,
         minutes::{self, MinuteRow, Span},
@@ -86,8 +87,31 @@ pub struct FoldContext<'a> {
 /// A shape and hours of it to fold again.
 type ShapeRange = (usize, Range<Hour>);
 
-/// The counts that alerts look for in windows, by shape: minutes with at least so much are told.
-pub type Watched = HashMap<i32, u64>;
+/// What alerts look for in windows.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// Minutes with windows that hold at least so much are told, by shape.
+    pub least: HashMap<i32, u64>,
+    /// Hours that no window may reach into.
+    pub left_out: LeftOut,
+}
+
+impl Watched {
+    /// The look at the news of a shape; none where nobody looks for it.
+    fn look(&self, shape_id: i32, window: Window, news: &[Range<Minute>]) -> Option<Watch> {
+        let least = self.least.get(&shape_id)?;
+        let spans = (news.iter()).flat_map(|span| {
+            let hours = span.start.hour().index()..=span.end.plus(-1).hour().index();
+            hours.map(Hour::from_index).filter_map(|hour| {
+                let clean_from = self.left_out.clean_from(hour, window).unwrap_or(span.start);
+                let start = span.start.max(hour.first_minute()).max(clean_from);
+                let end = span.end.min(hour.next().first_minute());
+                (start < end && !self.left_out.holds(hour)).then_some(start..end)
+            })
+        });
+        Some(Watch::new(*least, spans.collect()))
+    }
+}
 
 impl FoldContext<'_> {
     /// What decides the figures of a shape.
@@ -205,7 +229,7 @@ pub async fn after_change(
 /// # Errors
 /// The database failed.
 pub async fn close_windows(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), StoreError> {
-    fold_touched(tx, context, None, &Changes::default(), &Watched::new())
+    fold_touched(tx, context, None, &Changes::default(), &Watched::default())
         .await
         .map(drop)
 }
@@ -249,7 +273,7 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
             ranges.extend(whole.into_iter().map(|hours| (index, hours)));
         }
     }
-    fold(tx, context, ranges, &Changes::default(), &Watched::new()).await?;
+    fold(tx, context, ranges, &Changes::default(), &Watched::default()).await?;
     shapes::set_folded(tx, &born, context.closed_before.start()).await
 }
 
@@ -307,8 +331,9 @@ async fn fold(
             hours.end,
             context.closed_before,
         );
-        if let Some(least) = watched.get(&active.stored.id) {
-            fold = fold.watched(Watch::new(*least, context.news(active, &changes.minutes)));
+        let news = context.news(active, &changes.minutes);
+        if let Some(watch) = watched.look(active.stored.id, active.shape.window, &news) {
+            fold = fold.watched(watch);
         }
         let needs = fold.needs_from()..hours.end.first_minute();
         let series = context.series_of(active).map(|series| series.id).collect();

@@ -36,6 +36,9 @@ const LARGE_HASH: i64 = 50_000;
 /// No run may take longer, whatever hangs: the next one reads what it left.
 pub(super) const RUN_LIMIT: Duration = Duration::from_mins(15);
 
+/// Nor may the record of one.
+const RECORD_LIMIT: Duration = Duration::from_mins(1);
+
 /// Why a drain could not be finished.
 #[derive(Debug, thiserror::Error)]
 pub enum DrainError {
@@ -63,9 +66,6 @@ struct Tally {
     reading: Duration,
     covered: BTreeSet<Minute>,
     doubtful: BTreeSet<Minute>,
-    missed: BTreeSet<Minute>,
-    /// Gaps before it have been looked for.
-    gaps_before: Option<Minute>,
     rejects: Rejects,
     ahead_seconds: i64,
     findings: Findings,
@@ -89,7 +89,7 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
         Ok(result) => result,
         Err(_) => Err(DrainError::TooLong),
     };
-    let gaps = gaps::runs(&(&tally.missed | &tally.doubtful));
+    let gaps = gaps::runs(&(&tally.findings.missed | &tally.doubtful));
     let rejects: Vec<_> = (tally.rejects.iter())
         .map(|reject| RunReject {
             key: reject.key,
@@ -118,12 +118,12 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
         gaps,
         error: result.as_ref().err().map(ToString::to_string),
     };
-    tally.findings.missed = gaps::runs(&tally.missed);
     tally.findings.redis_answers = match &result {
         Err(DrainError::Read(ReadError::Silent(_) | ReadError::Broken(_))) => answers(folga).await,
         _ => true,
     };
-    match keep(folga, &run, result.err().as_ref(), &tally).await {
+    let kept = timeout(RECORD_LIMIT, keep(folga, &run, result.err().as_ref(), &tally)).await;
+    match kept.unwrap_or(Err(StoreError::PoolTimedOut)) {
         Ok(id) => run.id = id,
         Err(error) => {
             let error = crate::store::explain(&error);
@@ -158,9 +158,6 @@ async fn keep(
 ) -> Result<i64, StoreError> {
     let mut tx = folga.store.begin().await?;
     let id = runs::keep(&mut tx, run).await?;
-    if let Some(before) = tally.gaps_before {
-        coverage::note_gaps(&mut tx, &run.environment, &run.source, before.start()).await?;
-    }
     findings::after_run(&mut tx, folga, run, error, &tally.findings).await?;
     tx.commit().await?;
     Ok(id)
@@ -170,6 +167,8 @@ async fn keep(
 struct Known {
     state: SourceState,
     coverage: Coverage,
+    /// What is settled may have been settled by a clock that was ahead, before its last writes came.
+    was_ahead: bool,
     sealed_before: Hour,
     large: HashSet<i64>,
 }
@@ -191,14 +190,13 @@ impl Known {
             .max(sealed_before);
         // A clock that was ahead and was set back has left hours to come.
         let to = Hour::containing(now + TimeDelta::days(i64::from(folga.catalog.retention_days)));
-        let mut coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
-        if coverage::is_settled_from(&coverage, Minute::containing(now)) {
-            tracing::warn!("a clock that was ahead has read minutes to come: they are read again");
-            let readable_from = Hour::containing(now - source.ttl);
-            coverage::read_again(&mut tx, environment, &source.name, readable_from).await?;
-            for masks in coverage.values_mut() {
-                masks.settled = 0;
-            }
+        let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
+        let was_ahead = coverage::is_settled_from(&coverage, Minute::containing(now));
+        if was_ahead {
+            tracing::warn!(
+                "minutes to come have been read: a clock was ahead, or this one is behind. Until they have passed, \
+                 everything readable is read again"
+            );
         }
         let large = match source.kind {
             SourceKind::Hash => {
@@ -206,10 +204,11 @@ impl Known {
             }
             SourceKind::Counter => HashSet::new(),
         };
-        tx.commit().await?;
+        tx.rollback().await?;
         Ok(Self {
             state,
             coverage,
+            was_ahead,
             sealed_before,
             large,
         })
@@ -258,7 +257,7 @@ async fn try_drain(
     let now = folga.clock.now();
     let known = Known::read(folga, source, &environment.name, now).await?;
     let plan = Plan::new(now, source, known.sealed_before, |minute| {
-        known.is_settled(minute)
+        known.is_settled(minute) && !known.was_ahead
     });
     let session = Session::open(&folga.catalog.redis).await?;
     let target = Target {
@@ -331,11 +330,16 @@ async fn read_and_write(
             .copied()
             .collect();
         suspect.extend(reader.doubtful());
-        suspect.retain(|minute| complete.contains(minute));
+        // Of a minute that was settled before, keys may be gone because their life is over after all.
+        let settled_before: BTreeSet<Minute> = (complete.iter().copied())
+            .filter(|minute| known.is_settled(*minute))
+            .collect();
+        suspect.retain(|minute| complete.contains(minute) && !settled_before.contains(minute));
         let closing = Closing {
             suspect,
             complete,
             settled,
+            settled_before,
             closed_before: plan.closed_before(),
         };
         let mut doubtful = BTreeSet::new();
@@ -408,8 +412,8 @@ async fn judge_gaps(
         let kept = folga.clock.now() - TimeDelta::days(i64::from(folga.catalog.retention_days));
         let from = from.max(Minute::containing(kept));
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
-        tally.missed = gaps::missed(&coverage, from, past).collect();
+        tally.findings.missed = gaps::missed(&coverage, from, past).collect();
     }
-    tally.gaps_before = Some(past);
+    tally.findings.gaps_before = Some(past);
     tx.rollback().await
 }

@@ -60,6 +60,8 @@ pub(super) struct Closing {
     pub(super) complete: BTreeSet<Minute>,
     /// Those of them that need no further read.
     pub(super) settled: BTreeSet<Minute>,
+    /// Those of them that were settled before they were read, and whose keys may be gone by now.
+    pub(super) settled_before: BTreeSet<Minute>,
     /// Those of them of which keys could not be read.
     pub(super) suspect: BTreeSet<Minute>,
     /// The first minute that is not closed.
@@ -222,7 +224,8 @@ impl<'a> Write<'a> {
         }
         doubtful.append(&mut self.fell);
         doubtful.extend(&closing.suspect);
-        self.tell_of_doubt(doubtful).await?;
+        doubtful.retain(|minute| !closing.settled_before.contains(minute));
+        let news = self.new_doubts(doubtful).await?;
         let seen = Seen {
             covered: &closing.complete,
             doubtful,
@@ -256,6 +259,9 @@ impl<'a> Write<'a> {
         let watched = judge.watched();
         let seen = aggregate::after_change(&mut self.tx, &context, source, &self.changes, &watched).await?;
         judge.finish(&mut self.tx, &seen).await?;
+        // Told with what notes it: no later drain finds it again.
+        let place = Place { environment, source };
+        findings::gap(&mut self.tx, folga, place, &gaps::runs(&news)).await?;
         if let Some(first) = self.changes.minutes.values().flatten().min() {
             let active: Vec<_> = shapes.iter().map(|active| active.stored.id).collect();
             shapes::set_unfolded(&mut self.tx, self.origin.environment, &active, first.start()).await?;
@@ -270,30 +276,20 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Counts that were lost are told by the transaction that notes it, as no later one finds them again.
-    async fn tell_of_doubt(&mut self, doubtful: &BTreeSet<Minute>) -> Result<(), StoreError> {
+    /// Those of some doubtful minutes that were not known to be.
+    async fn new_doubts(&mut self, doubtful: &BTreeSet<Minute>) -> Result<BTreeSet<Minute>, StoreError> {
         let (Some(first), Some(last)) = (doubtful.first(), doubtful.last()) else {
-            return Ok(());
+            return Ok(BTreeSet::new());
         };
-        let Origin {
-            folga,
-            environment,
-            source,
-            ..
-        } = self.origin;
+        let (environment, source) = (self.origin.environment, self.origin.source);
         let (from, to) = (first.hour(), last.hour().next());
         let known = coverage::read(&mut self.tx, environment, source, from, to).await?;
         let is_known = |minute: &&Minute| {
             let masks = known.get(&minute.hour());
             masks.is_some_and(|masks| holds(masks.doubtful, **minute))
         };
-        let new = doubtful
-            .iter()
-            .filter(|minute| !is_known(minute))
-            .copied()
-            .collect();
-        let place = Place { environment, source };
-        findings::gap(&mut self.tx, folga, place, &gaps::runs(&new)).await
+        let new = doubtful.iter().filter(|minute| !is_known(minute));
+        Ok(new.copied().collect())
     }
 
     /// The minutes of which a row that was read before is gone although the life of its key is not over.

@@ -630,3 +630,14 @@ fn files_that_are_no_catalog_are_told_apart() {
         &["["],
     );
 }
+
+#[test]
+fn a_tariff_has_a_price() {
+    let with = |lines: &str| said(&[SMALL, "\n[redis]\n", lines, "\n"].concat());
+    one(&with("price_per_100k = \"0.20\""), &["no price", "such as 0.20"]);
+    one(&with("price_per_100k = -1"), &["no price", "from 0 on"]);
+    one(
+        &with("free_per_month = 500000"),
+        &["price_per_100k = 0.20 as well"],
+    );
+}

@@ -91,6 +91,10 @@ gaps = Gaps: minutes that nothing is known of
 gap-minutes = { $number } min
 gap-more = and { $number } more
 empty-sources = No source feeds this environment: name it under environments of a [[source]], then run folga drain.
+bill-run = { $number } Redis commands a drain
+bill-day = about { $number } a day
+bill-all = All drains of all environments: about { $number } Redis commands a day.
+bill-price = About { $price } a month by the tariff.
 ignored = Left out of all figures
 
 # Alerts.

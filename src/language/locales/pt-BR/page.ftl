@@ -97,6 +97,10 @@ gaps = Lacunas: minutos dos quais nada se sabe
 gap-minutes = { $number } min
 gap-more = e mais { $number }
 empty-sources = Nenhuma fonte alimenta este ambiente: inclua-o em environments de um [[source]] e execute folga drain.
+bill-run = { $number } comandos do Redis por coleta
+bill-day = cerca de { $number } por dia
+bill-all = Todas as coletas de todos os ambientes: cerca de { $number } comandos do Redis por dia.
+bill-price = Cerca de { $price } por mês pela tarifa.
 ignored = Fora de todos os números
 
 # Alertas.
