@@ -97,6 +97,22 @@ fn the_shipped_catalog_is_sound() {
 }
 
 #[test]
+fn the_examples_are_sound_and_the_gateway_s_limits_are_those_of_the_shipped_catalog() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let load = |file: &str| Catalog::load(&root.join(file), &env, true).unwrap();
+    let limits = |catalog: &Catalog| -> Vec<String> {
+        let limits = catalog.limits().filter(|(group, _)| group.id != "messaging");
+        limits.map(|(_, limit)| format!("{limit:?}")).collect()
+    };
+    assert_eq!(
+        limits(&load("examples/gateway.toml")),
+        limits(&load("folga.toml"))
+    );
+    load("examples/messaging.toml");
+    load("examples/university.toml");
+}
+
+#[test]
 fn what_is_left_out_has_its_default() {
     let catalog = parse(SMALL).unwrap();
     assert_eq!(catalog.timezone, Tz::UTC);

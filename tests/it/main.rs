@@ -22,6 +22,7 @@ mod outcomes;
 mod page;
 mod peaks;
 mod periods;
+mod producers;
 mod secrets;
 mod seen;
 mod serve;
