@@ -3,7 +3,7 @@
 mod alerts;
 mod figures;
 
-use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
+use std::{fmt::Write as _, io::Write as _, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
@@ -339,13 +339,19 @@ async fn drain(app: &App, chosen: &[(Source, Environment)]) -> anyhow::Result<u8
     let mut code = 0;
     for (source, environment) in chosen {
         bar.set_message(format!("{} {}", environment.name, source.name));
-        let run = worker::drain::drain(&app.folga, source, environment).await.run;
+        let drained = worker::drain::drain(&app.folga, source, environment).await;
+        let run = drained.run;
         code = match (run.outcome, code) {
             (RunOutcome::Failed, _) => FAILED,
             (RunOutcome::Partial, 0) => IN_PART,
             (_, code) => code,
         };
-        bar.suspend(|| print(&run.to_string()))?;
+        let mut text = run.to_string();
+        for stranger in &drained.strangers {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\n  {stranger}: it counts as itself");
+        }
+        bar.suspend(|| print(&text))?;
         bar.inc(1);
     }
     bar.finish_and_clear();

@@ -132,7 +132,7 @@ fn read(
     root.finish(p);
 
     let (environments, environment_names) = read_environments(environments, p);
-    let scopes = read_scopes(scopes, p);
+    let (scopes, members) = read_scopes(scopes, p);
     let scope_names: Names = scopes.keys().cloned().collect();
     let declared = Declared {
         environments: &environments,
@@ -144,6 +144,7 @@ fn read(
         environments: &environments,
         environment_names: &environment_names,
         scopes: &scope_names,
+        members: &members,
         sources: &sources,
         source_names: &source_names,
     };
@@ -167,6 +168,7 @@ fn read(
         identity_key: identity_key(&mut over, needs_identity_key, p),
         environments,
         scopes,
+        members,
         sources,
         groups,
         ignored,

@@ -14,7 +14,7 @@ use super::{
     sealed_before, sync,
 };
 use crate::{
-    source::{KeyRead, Labels, SeriesName},
+    source::{KeyRead, Labels, Membership, SeriesName},
     store::{
         StoreError, Tx,
         coverage::{self, Seen},
@@ -234,10 +234,14 @@ impl<'a> Write<'a> {
         )
         .await?;
         let shapes = sync::active_shapes(&mut self.tx, catalog, self.origin.environment).await?;
+        let membership = Membership::new(catalog, &self.origin.folga.identities);
+        let today = self.origin.folga.clock.now().date_naive();
+        labels::keep(&mut self.tx, membership.labels(), today).await?;
         let context = FoldContext {
             shapes: &shapes,
             series: &self.series,
             zone: catalog.timezone,
+            membership: &membership,
             closed_before: closing.closed_before,
             pruned_before: self.pruned_before,
         };
