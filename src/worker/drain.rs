@@ -64,6 +64,8 @@ struct Tally {
     covered: BTreeSet<Minute>,
     doubtful: BTreeSet<Minute>,
     missed: BTreeSet<Minute>,
+    /// Gaps before it have been looked for.
+    gaps_before: Option<Minute>,
     rejects: Rejects,
     ahead_seconds: i64,
     strangers: BTreeSet<String>,
@@ -119,7 +121,7 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
         gaps,
         error: result.as_ref().err().map(ToString::to_string),
     };
-    match keep(folga, &run, result.err().as_ref(), &tally.findings).await {
+    match keep(folga, &run, result.err().as_ref(), &tally).await {
         Ok(id) => run.id = id,
         Err(error) => {
             let error = crate::store::explain(&error);
@@ -143,11 +145,14 @@ async fn keep(
     folga: &Folga,
     run: &Run,
     error: Option<&DrainError>,
-    findings: &Findings,
+    tally: &Tally,
 ) -> Result<i64, StoreError> {
     let mut tx = folga.store.begin().await?;
     let id = runs::keep(&mut tx, run).await?;
-    watch::after_run(&mut tx, folga, run, error, findings).await?;
+    if let Some(before) = tally.gaps_before {
+        coverage::note_gaps(&mut tx, &run.environment, &run.source, before.start()).await?;
+    }
+    watch::after_run(&mut tx, folga, run, error, &tally.findings).await?;
     tx.commit().await?;
     Ok(id)
 }
@@ -175,15 +180,22 @@ impl Known {
         let from = Hour::containing(now - source.ttl)
             .min(state.gaps_before.map_or(Hour::containing(now), Hour::containing))
             .max(sealed_before);
-        let to = Hour::containing(now).next();
-        let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
+        // A clock that was ahead and was set back has left hours to come.
+        let to = Hour::containing(now + TimeDelta::days(i64::from(folga.catalog.retention_days)));
+        let mut coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
+        if coverage::is_settled_from(&coverage, Minute::containing(now)) {
+            tracing::warn!("a clock that was ahead has read minutes to come: they are read again");
+            let readable_from = Hour::containing(now - source.ttl);
+            coverage::read_again(&mut tx, environment, &source.name, readable_from).await?;
+            coverage.values_mut().for_each(|masks| masks.settled = 0);
+        }
         let large = match source.kind {
             SourceKind::Hash => {
                 large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?
             }
             SourceKind::Counter => HashSet::new(),
         };
-        tx.rollback().await?;
+        tx.commit().await?;
         Ok(Self {
             state,
             coverage,
@@ -369,7 +381,8 @@ async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tall
     result
 }
 
-/// Minutes since the source's first sample that were never covered and cannot be read any more. Each is told once.
+/// Minutes since the source's first sample that were never covered and cannot be read any more. That they were looked for
+/// is noted with the run that tells of them.
 async fn judge_gaps(
     folga: &Folga,
     target: Target<'_>,
@@ -391,6 +404,6 @@ async fn judge_gaps(
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
         tally.missed = gaps::missed(&coverage, from, past).collect();
     }
-    coverage::note_gaps(&mut tx, environment, source, past.start()).await?;
-    tx.commit().await
+    tally.gaps_before = Some(past);
+    tx.rollback().await
 }
