@@ -153,7 +153,7 @@ impl FromValue for IpKind {
 pub(super) fn read_scopes(
     sections: Vec<(Located<String>, Section<'_>)>,
     problems: &mut Problems,
-) -> (BTreeMap<String, Scope>, Vec<Members>) {
+) -> (BTreeMap<String, Scope>, Vec<Located<Members>>) {
     let (mut scopes, mut tables) = (BTreeMap::new(), Vec::new());
     for (Located { value: name, .. }, mut section) in sections {
         let ip = section.optional::<IpKind>("kind", problems).is_some();
@@ -165,8 +165,9 @@ pub(super) fn read_scopes(
                     "addresses are part of nothing",
                     "leave the table out, or leave `kind` out where the identities are no addresses",
                 );
+            } else {
+                tables.push((name.clone(), of, table));
             }
-            tables.push((name.clone(), of, table));
         }
         section.finish(problems);
         scopes.insert(name, Scope { ip, public });

@@ -355,7 +355,7 @@ fn read_limit(
 fn members(scope: &str, sources: &[String], fed: &Fed<'_>) -> Vec<String> {
     let told = |members: &&Members| {
         let mut own = fed.sources.iter().filter(|source| sources.contains(&source.name));
-        own.any(|source| source.constants.scope.as_ref() == Some(&members.scope))
+        own.any(|source| members.are_told_by(source))
     };
     let own = fed.members.iter().filter(|members| members.of == scope);
     let scopes: Names = own.filter(told).map(|members| members.scope.clone()).collect();

@@ -7,10 +7,11 @@ use chrono_tz::Tz;
 use toml::de::{DeTable, Error};
 
 use super::{
-    Catalog, HttpSettings, NtfySettings, PostgresSettings, RedisSettings, Refusal, Schedule,
+    Catalog, HttpSettings, Members, NtfySettings, PostgresSettings, RedisSettings, Refusal, Schedule,
     durations::spelt,
     environments::{Names, read_environments, read_ignored, read_scopes},
     limits::{Fed, read_groups},
+    members::check_members,
     overrides::Overrides,
     problem::{CatalogError, Located, Place, Problems},
     section::Section,
@@ -140,6 +141,10 @@ fn read(
         scopes: &scope_names,
     };
     let (sources, source_names) = read_sources(sources, &declared, p);
+    if sources.len() == source_names.len() {
+        check_members(&members, &sources, p);
+    }
+    let members: Vec<Members> = members.into_iter().map(|located| located.value).collect();
     let fed = Fed {
         environments: &environments,
         environment_names: &environment_names,

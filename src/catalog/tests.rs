@@ -278,6 +278,26 @@ fn a_shape_is_what_decides_the_counts() {
 }
 
 #[test]
+fn a_limit_counts_the_members_of_its_scope_where_a_source_tells_of_them_alone() {
+    let table = "[scope.school]\n[scope.tenant.part_of.school]\n\"a.b:c\" = \"school-1\"\n[[group]]";
+    let text = SMALL.replace("[[group]]", table);
+    assert_eq!(only_limit(&text).shape(Tz::UTC), only_limit(SMALL).shape(Tz::UTC));
+    let shape =
+        only_limit(&text.replace("scope = \"ip\"", "scope = \"school\"\nsource = \"plain\"")).shape(Tz::UTC);
+    assert_eq!(shape.members, ["tenant"]);
+    assert!(shape.counts("plain", "login", "tenant", "") && shape.counts("plain", "login", "school", ""));
+    assert!(!shape.counts("plain", "login", "ip", "") && !shape.counts("gateway", "login", "tenant", ""));
+    assert_eq!(serde_json::from_str::<Shape>(&shape.definition()).unwrap(), shape);
+    // What tells of several scopes counts a request under each of them.
+    let both = "scope = \"school\"\nsource = \"gateway\"";
+    assert!(
+        only_limit(&text.replace("scope = \"ip\"", both))
+            .members
+            .is_empty()
+    );
+}
+
+#[test]
 fn a_shape_counts_its_own_sources_scope_and_outcomes() {
     let shape = only_limit(SMALL).shape(Tz::UTC);
     assert!(shape.counts("gateway", "login", "ip", "") && shape.counts("gateway", "login", "ip", "ok"));

@@ -166,9 +166,8 @@ impl<'a> Cells<'a> {
         if row.scope.public {
             label(self.labels, &row.name.scope, id, &identity);
         }
-        let scope = self.target.source.constants.scope.as_ref();
         for members in &self.target.catalog.members {
-            let is_stranger = scope == Some(&members.scope)
+            let is_stranger = members.are_told_by(self.target.source)
                 && !str::from_utf8(&identity).is_ok_and(|text| members.table.contains_key(text));
             if is_stranger && self.strangers.len() < LISTED {
                 let shown = shortened(printable(&identity), LONGEST_LABEL);

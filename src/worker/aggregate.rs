@@ -289,9 +289,10 @@ impl Task<'_> {
                 needs, tables, fold, ..
             } if needs.contains(&row.minute) => match tables.get(&row.series_id) {
                 None => fold.add(row.minute, &row.ids, &row.counts),
+                // One that is nobody's member counts as itself.
                 Some(table) => {
-                    let (ids, counts) = gathered(table, row);
-                    fold.add(row.minute, &ids, &counts);
+                    let ids: Vec<i64> = row.ids.iter().map(|id| *table.get(id).unwrap_or(id)).collect();
+                    fold.add(row.minute, &ids, &row.counts);
                 }
             },
             Self::Series { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
@@ -300,16 +301,6 @@ impl Task<'_> {
             Self::Shape { .. } | Self::Series { .. } => {}
         }
     }
-}
-
-/// What a row counts of those whose members its identities are. One that is nobody's member counts as itself.
-fn gathered(table: &HashMap<i64, i64>, row: &MinuteRow) -> (Vec<i64>, Vec<i64>) {
-    let mut sums: BTreeMap<i64, i64> = BTreeMap::new();
-    for (id, count) in row.ids.iter().zip(&row.counts) {
-        let sum = sums.entry(*table.get(id).unwrap_or(id)).or_default();
-        *sum = sum.saturating_add(*count);
-    }
-    sums.into_iter().unzip()
 }
 
 /// Folds ranges of shapes, and the hours of series that changed.

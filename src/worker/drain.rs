@@ -187,7 +187,9 @@ impl Known {
             tracing::warn!("a clock that was ahead has read minutes to come: they are read again");
             let readable_from = Hour::containing(now - source.ttl);
             coverage::read_again(&mut tx, environment, &source.name, readable_from).await?;
-            coverage.values_mut().for_each(|masks| masks.settled = 0);
+            for masks in coverage.values_mut() {
+                masks.settled = 0;
+            }
         }
         let large = match source.kind {
             SourceKind::Hash => {

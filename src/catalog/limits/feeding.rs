@@ -23,11 +23,9 @@ impl Wanted<'_> {
     fn unmet_by(&self, source: &Source) -> Option<String> {
         let matches = |name: &String| self.endpoints.matches(name);
         let constants = &source.constants;
-        let is_part = |scope: &str| {
-            let mut tables = self.members.iter();
-            tables.any(|members| members.scope == scope && members.of == self.scope)
-        };
-        if (constants.scope.as_ref()).is_some_and(|scope| scope != self.scope && !is_part(scope)) {
+        let mut tables = self.members.iter();
+        let tells_of_members = tables.any(|members| members.of == self.scope && members.are_told_by(source));
+        if !tells_of_members && constants.scope.as_ref().is_some_and(|scope| scope != self.scope) {
             return Some(format!("it has no scope `{}`", self.scope));
         }
         let endpoint = match (&constants.endpoint, &source.find) {

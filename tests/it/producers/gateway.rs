@@ -3,7 +3,7 @@
 use folga::servers::free_port;
 use serde_json::{Value, json};
 
-use super::{folga, lives, node, report, world, writer};
+use super::{example, folga, lives, node, report, world, writer};
 use crate::support::{
     Behaviour, Proxy, UpstashFront,
     catalogs::{commands, limit, reset_commands},
@@ -90,7 +90,7 @@ async fn what_the_worker_counts_is_drained_exactly() {
     // a network and a school.
     reset_commands(&mut redis).await;
     let arguments = ["drain", "--source", "gateway", "--env", "prod"];
-    let ran = folga(&bench, "gateway", &arguments)
+    let ran = folga(&bench, &example("gateway"), &arguments)
         .at(NOW)
         .run()
         .await
@@ -99,7 +99,7 @@ async fn what_the_worker_counts_is_drained_exactly() {
     let sent = commands(&mut redis).await;
     assert!(sent.values().sum::<u64>() <= 3 + 2, "{sent:?}");
     assert_eq!(sent["hgetall"], 3);
-    folga(&bench, "gateway", &["drain"])
+    folga(&bench, &example("gateway"), &["drain"])
         .at(NOW)
         .run()
         .await
@@ -107,7 +107,7 @@ async fn what_the_worker_counts_is_drained_exactly() {
 
     let report = report(
         &bench,
-        "gateway",
+        &example("gateway"),
         ["2025-03-10T12:00:00Z", "2025-03-10T13:00:00Z"],
     )
     .await;

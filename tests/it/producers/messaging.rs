@@ -1,10 +1,12 @@
 //! A messaging queue, whose counts live for five minutes.
 
+use std::{fs, path::Path};
+
 use chrono::TimeDelta;
 use redis::aio::MultiplexedConnection;
 use serde_json::{Value, json};
 
-use super::{folga, report, world, writer};
+use super::{example, folga, report, world, writer};
 use crate::support::{Bench, at, catalogs::limit};
 
 /// What a session asked of its providers in a minute, by outcome.
@@ -15,7 +17,7 @@ struct Sent {
 }
 
 /// The local day ends at 03:00Z.
-const SENT: [Sent; 5] = [
+const SENT: [Sent; 6] = [
     Sent {
         session: "conta-1",
         minute: "2025-03-11T02:51:00Z",
@@ -35,6 +37,11 @@ const SENT: [Sent; 5] = [
         session: "conta-2",
         minute: "2025-03-11T02:54:00Z",
         outcomes: &[("wasender:ok", 5)],
+    },
+    Sent {
+        session: "conta-3",
+        minute: "2025-03-11T02:54:00Z",
+        outcomes: &[("wasender:ok", 7)],
     },
     Sent {
         session: "conta-1",
@@ -85,10 +92,11 @@ impl Sent {
     }
 }
 
-/// Lets the queue send and the schedule run, each at its time.
-async fn drained(bench: &Bench) {
+/// Lets the queue send and the schedule run, each at its time: what was printed.
+async fn drained(bench: &Bench, catalog: &Path) -> String {
     let mut redis = writer(bench).await;
     let mut before = at("2025-03-11T02:50:00Z");
+    let mut printed = String::new();
     for run in RUNS {
         let now = at(run);
         for sent in SENT {
@@ -102,23 +110,21 @@ async fn drained(bench: &Bench) {
             command.arg(sent.key()).arg(left);
             command.exec_async(&mut redis).await.expect("EXPIRE");
         }
-        let ran = folga(bench, "messaging", &["drain"]).at(run).run().await;
+        let ran = folga(bench, catalog, &["drain"]).at(run).run().await;
         // No minute is missed, and nothing is odd.
-        ran.succeeded();
+        printed += &ran.succeeded().stdout;
         before = now;
     }
+    printed
 }
 
 #[tokio::test]
 async fn what_the_queue_counts_for_five_minutes_is_drained_exactly() {
     let bench = world().await;
-    drained(&bench).await;
-    let report = report(
-        &bench,
-        "messaging",
-        ["2025-03-10T03:00:00Z", "2025-03-11T04:00:00Z"],
-    )
-    .await;
+    let catalog = example("messaging");
+    let printed = drained(&bench, &catalog).await;
+    assert!(!printed.contains("conta-"), "{printed}");
+    let report = report(&bench, &catalog, ["2025-03-10T03:00:00Z", "2025-03-11T04:00:00Z"]).await;
     let figures = |id: &str| {
         let found = limit(&report, id);
         let peak = &found["peak"];
@@ -131,11 +137,11 @@ async fn what_the_queue_counts_for_five_minutes_is_drained_exactly() {
         ]
         .map(Value::clone)
     };
-    // Asked of wasender: 40 + 25, 10 + 1 and 5; accepted 40 + 10 + 5; at most 65 in a minute, of 60.
+    // Asked of wasender: 40 + 25, 10 + 1, 5 and 7; accepted 40 + 10 + 5 + 7; at most 65 in a minute, of 60.
     let first = "2025-03-11T02:51:00Z";
     assert_eq!(
         figures("wasender.session"),
-        [json!(81), json!(55), json!(65), json!(first), json!("over")]
+        [json!(88), json!(62), json!(65), json!(first), json!("over")]
     );
     assert_eq!(limit(&report, "wasender.session")["accepted_peak"]["value"], 40);
     // Limited: 25.
@@ -152,7 +158,41 @@ async fn what_the_queue_counts_for_five_minutes_is_drained_exactly() {
         figures("quota.session")[2..],
         [json!(203), json!("2025-03-11T02:58:00Z"), json!("over")]
     );
-    assert_eq!(quota["total"], 328);
+    assert_eq!(quota["total"], 335);
     let blocked = json!({ "requests": 3, "identity_windows": 1, "exact": true });
     assert_eq!(quota["would_block"], blocked);
+}
+
+#[tokio::test]
+async fn with_a_table_of_sessions_the_quota_is_one_of_schools() {
+    let bench = world().await;
+    let example = fs::read_to_string(example("messaging")).unwrap();
+    // The lines that are left out of the example.
+    let is_left_out = |line: &&str| line.starts_with('#') && !line.starts_with("# ");
+    let lines = (example.lines()).map(|line| if is_left_out(&line) { &line[1..] } else { line });
+    let catalog = bench.folder.join("folga.toml");
+    fs::write(&catalog, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    let printed = drained(&bench, &catalog).await;
+    // Read at 02:56:20, and again when all its late writes must have come.
+    let stranger = "  session conta-3 is part of no escola_id: it counts as itself\n";
+    assert!(printed.contains(stranger), "{printed}");
+    assert_eq!(
+        printed.matches("part of no").count(),
+        printed.matches(stranger).count()
+    );
+    let report = report(&bench, &catalog, ["2025-03-10T03:00:00Z", "2025-03-11T04:00:00Z"]).await;
+    // conta-1 and conta-2 together on the 10th: 203 + 5, eight more than 200. conta-3 has 7 of its own.
+    let quota = limit(&report, "quota.escola");
+    assert_eq!((&quota["total"], &quota["status"]), (&json!(335), &json!("over")));
+    let peak = json!({
+        "value": 208, "lower": 208, "upper": 208, "at": "2025-03-11T02:58:00Z", "identity": "escola-7"
+    });
+    assert_eq!(quota["peak"], peak);
+    let blocked = json!({ "requests": 8, "identity_windows": 1, "exact": true });
+    assert_eq!(quota["would_block"], blocked);
+    let tops = quota["top_identities"].as_array().unwrap();
+    let peaks: Vec<&Value> = tops.iter().map(|top| &top["peak"]).collect();
+    assert_eq!(peaks, [208, 7]);
+    // Sessions have the quota of sessions beside.
+    assert_eq!(limit(&report, "quota.session")["peak"]["value"], 203);
 }

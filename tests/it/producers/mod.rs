@@ -43,19 +43,23 @@ async fn writer(bench: &Bench) -> MultiplexedConnection {
     (client.get_multiplexed_async_connection().await).expect("Redis is there")
 }
 
-/// The real binary with an example's catalog.
-fn folga(bench: &Bench, example: &str, arguments: &[&str]) -> Folga {
-    let catalog = file(&format!("examples/{example}.toml"));
+/// The catalog of an example.
+fn example(name: &str) -> PathBuf {
+    file(&format!("examples/{name}.toml"))
+}
+
+/// The real binary with a catalog.
+fn folga(bench: &Bench, catalog: &Path, arguments: &[&str]) -> Folga {
     let config = ["--config", catalog.to_str().expect("a path in UTF-8")];
     bench.folga(&[&config, arguments].concat())
 }
 
-/// What an example's report says of production between two instants, as of the second.
-async fn report(bench: &Bench, example: &str, [from, to]: [&str; 2]) -> Value {
+/// What a catalog's report says of production between two instants, as of the second.
+async fn report(bench: &Bench, catalog: &Path, [from, to]: [&str; 2]) -> Value {
     let arguments = [
         "report", "--env", "prod", "--format", "json", "--from", from, "--to", to,
     ];
-    folga(bench, example, &arguments)
+    folga(bench, catalog, &arguments)
         .at(to)
         .run()
         .await

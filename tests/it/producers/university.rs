@@ -3,7 +3,7 @@
 use folga::servers::free_port;
 use serde_json::{Value, json};
 
-use super::{folga, lives, python, report, world, writer};
+use super::{example, folga, lives, python, report, world, writer};
 use crate::support::{Behaviour, Proxy, UpstashFront, catalogs::limit};
 
 const SCRIPT: &str = "tests/producers/university.py";
@@ -72,14 +72,17 @@ async fn what_the_middleware_counts_is_drained_exactly() {
         .unwrap();
     assert_eq!(fields, ["2001:db8:7:1::/64"]);
 
-    let ran = folga(&bench, "university", &["drain"]).at(NOW).run().await;
+    let ran = folga(&bench, &example("university"), &["drain"])
+        .at(NOW)
+        .run()
+        .await;
     assert!(
         ran.succeeded().stdout.contains("4 keys, 4 samples"),
         "one identity a key"
     );
     let report = report(
         &bench,
-        "university",
+        &example("university"),
         ["2025-03-10T12:00:00Z", "2025-03-10T13:00:00Z"],
     )
     .await;
