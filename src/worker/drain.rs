@@ -281,7 +281,7 @@ async fn read_and_write(
         writes: known.state.writes,
     };
     let began = folga.clock.now();
-    let found = find(session, target, plan).await?;
+    let found = find(session, target, plan, usize::MAX).await?;
     tally.rejects.merge(found.rejects);
     tally.findings.immortal = match found.outlived {
         None => None,
