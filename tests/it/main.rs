@@ -6,6 +6,7 @@ mod alerts_face;
 mod api;
 mod calibrate;
 mod catalog;
+mod check;
 mod connection;
 mod delivery;
 mod demo;
