@@ -116,9 +116,7 @@ fn found<'f>(checked: &'f Value, source: &str, about: &str) -> Vec<(&'f str, Vec
         .collect()
 }
 
-#[tokio::test]
-async fn a_check_finds_what_is_wrong_with_keys_limits_and_lives() {
-    let bench = Bench::with_own_redis(CATALOG).await;
+async fn write_odd_keys(bench: &Bench) {
     let mut redis = bench.redis().await;
     let fields = [
         ("tenant:a", "3"),
@@ -126,14 +124,14 @@ async fn a_check_finds_what_is_wrong_with_keys_limits_and_lives() {
         ("mac:x", "2"),
         ("odd", "1"),
     ];
-    counted(&bench, "login", "202503101229", &fields).await;
-    counted(&bench, "login", "202503101228", &[("tenant:a", "1")]).await;
-    counted(&bench, "me", "202503101228", &[("tenant:a", "1")]).await;
+    counted(bench, "login", "202503101229", &fields).await;
+    counted(bench, "login", "202503101228", &[("tenant:a", "1")]).await;
+    counted(bench, "me", "202503101228", &[("tenant:a", "1")]).await;
     // No limit names it, but it is not one of this hour.
-    counted(&bench, "past", "202503101129", &[("tenant:a", "1")]).await;
+    counted(bench, "past", "202503101129", &[("tenant:a", "1")]).await;
     set(&mut redis, "olp:m:list:202503101227", "5", 9000).await;
     named(&mut redis, "olp:m:list:202503101227", "202503101227").await;
-    counted(&bench, "login", "202503101226", &[("tenant:a", "1")]).await;
+    counted(bench, "login", "202503101226", &[("tenant:a", "1")]).await;
     let mut persist = redis::cmd("PERSIST");
     persist.arg("olp:m:login:202503101226");
     persist.exec_async(&mut redis).await.unwrap();
@@ -145,7 +143,13 @@ async fn a_check_finds_what_is_wrong_with_keys_limits_and_lives() {
     bench
         .hash(queue, &[("x:ok", "1")], at("2025-03-10T12:31:50Z"), at(NOW))
         .await;
+}
 
+#[tokio::test]
+async fn a_check_finds_what_is_wrong_with_keys_limits_and_lives() {
+    let bench = Bench::with_own_redis(CATALOG).await;
+    write_odd_keys(&bench).await;
+    let mut redis = bench.redis().await;
     reset_commands(&mut redis).await;
     let checked = checked(&bench, 3).await;
     let sent = commands(&mut redis).await;

@@ -13,6 +13,7 @@ mod demo;
 mod direct;
 mod doubt;
 mod embedded;
+mod emergency;
 mod etag;
 mod failure;
 mod formats;
