@@ -11,7 +11,7 @@ use crate::time::{Algorithm, Window};
 use feeding::{Wanted, check_sources, resolve};
 
 use super::{
-    Environment, Globs, Refusal, Source,
+    Environment, Globs, Members, Refusal, Source,
     environments::{Names, declare, known},
     problem::{Located, Place, Problems},
     section::{FromValue, Section, text_as},
@@ -43,6 +43,8 @@ pub struct Limit {
     pub endpoints: Vec<String>,
     /// What an identity is.
     pub scope: String,
+    /// The scopes whose identities count for those that they are members of, sorted.
+    pub members: Vec<String>,
     /// The largest allowed count in one window, where the environment has one.
     pub value: PerEnvironment<u64>,
     /// Its window.
@@ -206,6 +208,7 @@ pub(super) struct Fed<'a> {
     pub environments: &'a [Environment],
     pub environment_names: &'a Names,
     pub scopes: &'a Names,
+    pub members: &'a [Members],
     pub sources: &'a [Source],
     pub source_names: &'a Names,
 }
@@ -312,6 +315,7 @@ fn read_limit(
     let wanted = Wanted {
         endpoints: &endpoints,
         scope: &scope.value,
+        members: fed.members,
         outcomes: outcomes.as_deref(),
     };
     let sources = if scope_known {
@@ -331,8 +335,8 @@ fn read_limit(
     }
     Some(Limit {
         id: id?.value.0,
-        sources,
         endpoints: endpoints.into(),
+        members: members(&scope.value, &sources, fed),
         scope: scope.value,
         value: PerEnvironment::Each(value),
         window: window?,
@@ -343,7 +347,19 @@ fn read_limit(
         watch_alert: watch_alert.map(|count| count.value),
         hypothetical_peak,
         ceiling,
+        sources,
     })
+}
+
+/// The scopes that some sources tell whose identities are members of those of a limit's scope.
+fn members(scope: &str, sources: &[String], fed: &Fed<'_>) -> Vec<String> {
+    let told = |members: &&Members| {
+        let mut own = fed.sources.iter().filter(|source| sources.contains(&source.name));
+        own.any(|source| members.are_told_by(source))
+    };
+    let own = fed.members.iter().filter(|members| members.of == scope);
+    let scopes: Names = own.filter(told).map(|members| members.scope.clone()).collect();
+    scopes.into_iter().collect()
 }
 
 /// The local day is always fixed, and fixed windows of minutes and hours divide a day.

@@ -8,6 +8,7 @@ mod environments;
 mod globs;
 mod limits;
 mod mask;
+mod members;
 mod overrides;
 mod pattern;
 mod problem;
@@ -34,6 +35,7 @@ pub use durations::{duration, spelt};
 pub use environments::{Environment, Ignored, Scope};
 pub use globs::Globs;
 pub use limits::{Group, Limit, Mode, PerEnvironment, UNLIMITED, alert_at};
+pub use members::Members;
 pub use overrides::variable;
 pub use pattern::{Captures, Pattern, Placeholder};
 pub use problem::CatalogError;
@@ -78,6 +80,8 @@ pub struct Catalog {
     pub environments: Vec<Environment>,
     /// Scopes by name.
     pub scopes: BTreeMap<String, Scope>,
+    /// Whose members the identities of some scopes are.
+    pub members: Vec<Members>,
     /// Sources in file order.
     pub sources: Vec<Source>,
     /// Groups of limits in file order.

@@ -10,7 +10,7 @@ use crate::time::MinuteFormat;
 use checks::{check_environments, check_field, check_find, check_parts, check_schedule};
 
 use super::{
-    Environment, Pattern, Placeholder, Refusal, Schedule,
+    Captures, Environment, Pattern, Placeholder, Refusal, Schedule,
     environments::{Names, declare, known},
     problem::{Located, Place, Problems},
     section::{FromValue, Section, kind, text_as},
@@ -107,6 +107,15 @@ impl Source {
     #[must_use]
     pub fn has(&self, placeholder: Placeholder) -> bool {
         self.key.has(placeholder) || self.field.as_ref().is_some_and(|field| field.has(placeholder))
+    }
+
+    /// Whether it would ask for a key of its own pattern: one that asks for keys by name asks for no others.
+    #[must_use]
+    pub fn asks_for(&self, captures: &Captures<'_>) -> bool {
+        match (&self.find, captures.endpoint) {
+            (Find::Endpoints(names), Some(endpoint)) => names.iter().any(|name| name.as_bytes() == endpoint),
+            _ => true,
+        }
     }
 
     /// The longest time from the start of a minute's reads to the start of the next ones.

@@ -152,8 +152,8 @@ impl Fold {
         }
     }
 
-    /// Takes a row of counts above 0: one count for each identity. Rows come in ascending order of their minutes;
-    /// several rows of one minute follow one another and are summed.
+    /// Takes a row of counts above 0 by identity. Rows come in ascending order of their minutes; several rows of one
+    /// minute follow one another. Counts of one identity are summed, within a row too.
     pub fn add(&mut self, minute: Minute, identities: &[i64], counts: &[i64]) {
         if minute.hour() >= self.to || identities.is_empty() {
             return;

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
 };
 
 use crate::{
@@ -23,6 +23,9 @@ pub type Labels = HashMap<String, HashMap<i64, String>>;
 /// The longest label that is kept whole, in bytes.
 const LONGEST_LABEL: usize = 512;
 
+/// Identities without a place in a table of members that are listed.
+pub const LISTED: usize = 100;
+
 /// What one key said when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRead {
@@ -32,6 +35,8 @@ pub struct KeyRead {
     pub minute: Minute,
     /// Its rows by name; none where all its counts are zero or odd.
     pub rows: Vec<RowRead>,
+    /// The identities that a table of members lacks, in words.
+    pub strangers: BTreeSet<String>,
 }
 
 /// The samples of one key that share all but the identity.
@@ -69,6 +74,7 @@ pub(super) struct Cells<'a> {
     spelling: Vec<u8>,
     last: Option<(Vec<u8>, usize)>,
     refused: BTreeMap<Cow<'static, str>, u64>,
+    strangers: BTreeSet<String>,
 }
 
 struct Row {
@@ -94,6 +100,7 @@ impl<'a> Cells<'a> {
             spelling: Vec::new(),
             last: None,
             refused: BTreeMap::new(),
+            strangers: BTreeSet::new(),
         }
     }
 
@@ -129,6 +136,7 @@ impl<'a> Cells<'a> {
             stem: self.identities.stem(&self.key.raw, &self.key.minute_at),
             minute: self.key.minute,
             rows,
+            strangers: self.strangers,
         }
     }
 
@@ -157,6 +165,15 @@ impl<'a> Cells<'a> {
         row.cells.push((id, count));
         if row.scope.public {
             label(self.labels, &row.name.scope, id, &identity);
+        }
+        for members in &self.target.catalog.members {
+            let is_stranger = members.are_told_by(self.target.source)
+                && !str::from_utf8(&identity).is_ok_and(|text| members.table.contains_key(text));
+            if is_stranger && self.strangers.len() < LISTED {
+                let shown = shortened(printable(&identity), LONGEST_LABEL);
+                self.strangers
+                    .insert(format!("{} {shown} is part of no {}", members.scope, members.of));
+            }
         }
     }
 
@@ -247,7 +264,7 @@ impl Row {
     }
 }
 
-fn label(labels: &mut Labels, scope: &str, id: i64, identity: &[u8]) {
+pub(super) fn label(labels: &mut Labels, scope: &str, id: i64, identity: &[u8]) {
     let known = labels.get(scope).is_some_and(|known| known.contains_key(&id));
     if !known {
         let label = shortened(printable(identity), LONGEST_LABEL);

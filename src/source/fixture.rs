@@ -58,6 +58,7 @@ pub fn catalog(sources: Vec<Source>) -> Catalog {
             scope("escola_id", false, true),
         ]
         .into(),
+        members: Vec::new(),
         sources,
         groups: Vec::new(),
         ignored: Vec::new(),

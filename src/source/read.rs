@@ -255,9 +255,9 @@ fn is_nothing(reply: &Value) -> bool {
     }
 }
 
-const WRONG_TYPE: &str = "the key holds another type than the source says";
+pub(super) const WRONG_TYPE: &str = "the key holds another type than the source says";
 
-fn for_each_field(items: &[Value], mut take: impl FnMut(&[u8], &[u8])) {
+pub(super) fn for_each_field(items: &[Value], mut take: impl FnMut(&[u8], &[u8])) {
     for pair in items.chunks_exact(2) {
         if let [Value::BulkString(field), Value::BulkString(count)] = pair {
             take(field, count);

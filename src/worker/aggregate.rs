@@ -14,6 +14,7 @@ use crate::{
     catalog::Shape,
     fold::{Fold, Rules, SeriesFold, Watch},
     report::LeftOut,
+    source::Membership,
     store::{
         StoreError, Tx, daily, hourly,
         minutes::{self, MinuteRow, Span},
@@ -78,6 +79,8 @@ pub struct FoldContext<'a> {
     pub series: &'a [Series],
     /// The catalog's zone.
     pub zone: Tz,
+    /// Whose members identities are.
+    pub membership: &'a Membership,
     /// The first minute that is not closed.
     pub closed_before: Minute,
     /// The instant before which minutes have been dropped.
@@ -278,10 +281,12 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
 }
 
 /// What one pass over the minute store is to feed.
-enum Task {
+enum Task<'a> {
     Shape {
         shape_id: i32,
         needs: Range<Minute>,
+        /// Whose members the identities of some series are.
+        tables: HashMap<i32, &'a HashMap<i64, i64>>,
         fold: Box<Fold>,
     },
     Series {
@@ -291,7 +296,7 @@ enum Task {
     },
 }
 
-impl Task {
+impl Task<'_> {
     fn spans(&self) -> Vec<Range<Minute>> {
         match self {
             Self::Shape { needs, .. } => vec![needs.clone()],
@@ -304,9 +309,16 @@ impl Task {
 
     fn add(&mut self, row: &MinuteRow) {
         match self {
-            Self::Shape { needs, fold, .. } if needs.contains(&row.minute) => {
-                fold.add(row.minute, &row.ids, &row.counts);
-            }
+            Self::Shape {
+                needs, tables, fold, ..
+            } if needs.contains(&row.minute) => match tables.get(&row.series_id) {
+                None => fold.add(row.minute, &row.ids, &row.counts),
+                // One that is nobody's member counts as itself.
+                Some(table) => {
+                    let ids: Vec<i64> = row.ids.iter().map(|id| *table.get(id).unwrap_or(id)).collect();
+                    fold.add(row.minute, &ids, &row.counts);
+                }
+            },
             Self::Series { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
                 fold.add(row.minute, &row.ids, &row.counts);
             }
@@ -336,14 +348,19 @@ async fn fold(
             fold = fold.watched(watch);
         }
         let needs = fold.needs_from()..hours.end.first_minute();
-        let series = context.series_of(active).map(|series| series.id).collect();
+        let series: Vec<&Series> = context.series_of(active).collect();
+        let table = |series: &&Series| {
+            let table = context.membership.of(&series.scope, &active.shape.scope)?;
+            Some((series.id, table))
+        };
         (
             Task::Shape {
                 shape_id: active.stored.id,
                 needs,
+                tables: series.iter().filter_map(table).collect(),
                 fold: Box::new(fold),
             },
-            series,
+            series.iter().map(|series| series.id).collect(),
         )
     });
     let series = changes.minutes.iter().map(|(series_id, minutes)| {
@@ -357,7 +374,7 @@ async fn fold(
             vec![*series_id],
         )
     });
-    let (tasks, series): (Vec<Task>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
+    let (tasks, series): (Vec<Task<'_>>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
     let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
     let mut seen: HashMap<i32, Watch> = HashMap::new();
     for pass in passes(&series, &changes.weights) {
@@ -379,7 +396,7 @@ async fn fold(
 async fn fold_pass(
     tx: &mut Tx,
     zone: Tz,
-    mut tasks: Vec<(Task, &[i32])>,
+    mut tasks: Vec<(Task<'_>, &[i32])>,
 ) -> Result<Vec<(i32, Watch)>, StoreError> {
     let mut readers: HashMap<i32, Vec<usize>> = HashMap::new();
     let mut spans: BTreeMap<i32, Vec<Range<Minute>>> = BTreeMap::new();

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
+    mem,
     time::{Duration, Instant},
 };
 
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     catalog::{Environment, Source, SourceKind},
-    source::{ConnectError, Plan, ReadError, Reader, Rejects, Session, Target, find},
+    source::{ConnectError, LISTED_STRANGERS, Plan, ReadError, Reader, Rejects, Session, Target, find},
     store::{
         StoreError, Tx,
         coverage::{self, Coverage, Masks, SourceState, holds},
@@ -68,16 +69,19 @@ struct Tally {
     doubtful: BTreeSet<Minute>,
     rejects: Rejects,
     ahead_seconds: i64,
+    strangers: BTreeSet<String>,
     findings: Findings,
 }
 
-/// A finished drain: the record of it, and how far ahead of this clock a producer's key was.
+/// A finished drain: the record of it, and what was noticed beside.
 #[derive(Clone, Debug)]
 pub struct Drained {
     /// The record.
     pub run: Run,
     /// The furthest that a key's minute was ahead, in seconds; 0 where none was.
     pub ahead_seconds: i64,
+    /// The identities that a table of members lacks, in words: they count as themselves. At most a hundred.
+    pub strangers: BTreeSet<String>,
 }
 
 /// Reads all readable minutes of a source that are not covered yet, and those that late writes may still reach, and
@@ -135,6 +139,7 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
     Drained {
         run,
         ahead_seconds: tally.ahead_seconds,
+        strangers: tally.strangers,
     }
 }
 
@@ -289,7 +294,7 @@ async fn read_and_write(
         writes: known.state.writes,
     };
     let began = folga.clock.now();
-    let found = find(session, target, plan).await?;
+    let found = find(session, target, plan, usize::MAX).await?;
     tally.rejects.merge(found.rejects);
     tally.findings.immortal = match found.outlived {
         None => None,
@@ -368,13 +373,18 @@ async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tall
     let mut samples = 0;
     let result = loop {
         match reader.next_batch().await {
-            Ok(Some(reads)) => {
+            Ok(Some(mut reads)) => {
                 tally.keys += reads.len();
                 samples += reads
                     .iter()
                     .flat_map(|read| &read.rows)
                     .map(|row| row.ids.len())
                     .sum::<usize>();
+                let strangers = reads.iter_mut().flat_map(|read| mem::take(&mut read.strangers));
+                tally.strangers.extend(strangers);
+                while tally.strangers.len() > LISTED_STRANGERS {
+                    tally.strangers.pop_last();
+                }
                 batch.reads.extend(reads);
             }
             Ok(None) => break Ok(()),

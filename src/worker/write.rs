@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     alert::service_words::Place,
-    source::{KeyRead, Labels, SeriesName},
+    source::{KeyRead, Labels, Membership, SeriesName},
     store::{
         StoreError, Tx,
         coverage::{self, Seen, holds},
@@ -240,10 +240,14 @@ impl<'a> Write<'a> {
         )
         .await?;
         let shapes = sync::active_shapes(&mut self.tx, catalog, self.origin.environment).await?;
+        let membership = Membership::new(catalog, &self.origin.folga.identities);
+        let today = self.origin.folga.clock.now().date_naive();
+        labels::keep(&mut self.tx, membership.labels(), today).await?;
         let context = FoldContext {
             shapes: &shapes,
             series: &self.series,
             zone: catalog.timezone,
+            membership: &membership,
             closed_before: closing.closed_before,
             pruned_before: self.pruned_before,
         };

@@ -641,3 +641,48 @@ fn a_tariff_has_a_price() {
         &["price_per_100k = 0.20 as well"],
     );
 }
+
+#[test]
+fn a_table_of_members_names_scopes_that_some_source_tells_of() {
+    let tenant = "[scope.tenant]\npublic = true";
+    let table = |of: &str, entry: &str| {
+        let whole = "[scope.school]";
+        let to = format!("{whole}\n{tenant}\n[scope.tenant.part_of.{of}]\n{entry}");
+        refused(tenant, &to)
+    };
+    one(
+        &table("chool", "\"a\" = \"x\""),
+        &[
+            "[scope.tenant.part_of.chool]",
+            "there is no scope `chool`",
+            "ip, school, tenant",
+        ],
+    );
+    one(
+        &table("tenant", "\"a\" = \"x\""),
+        &["`tenant` is itself part of a scope", "at the end of the chain"],
+    );
+    one(
+        &table("school", "\"a\" = 7"),
+        &["\"a\" = 7", "the number 7 in place of a text"],
+    );
+    one(&table("school", "\"a\" = \"\""), &["the text is empty"]);
+    one(
+        &table("school", "a.b = \"x\""),
+        &["`a` is a table in place of a text", "in quotes"],
+    );
+    one(
+        &refused(
+            "kind = \"ip\"",
+            "kind = \"ip\"\n[scope.ip.part_of.tenant]\n\"::1\" = \"x\"",
+        ),
+        &["addresses are part of nothing"],
+    );
+    one(
+        &refused(
+            "[[group]]",
+            "[scope.user.part_of.tenant]\n\"a\" = \"x\"\n[[group]]",
+        ),
+        &["no source tells of `user` alone", "write scope = \"user\""],
+    );
+}
