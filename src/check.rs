@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use comfy_table::{Table, presets::NOTHING};
 
-use crate::catalog::{Catalog, Environment, Find, Limit, Mode, NtfySettings, Source, alert_at, spelt};
+use crate::catalog::{
+    Catalog, Environment, Find, Limit, Mode, NtfySettings, Source, SourceKind, alert_at, spelt,
+};
 
 /// Environments, sources with their schedules, and limits with their alert values, as seen at an instant.
 #[must_use]
@@ -72,7 +74,7 @@ fn sources(catalog: &Catalog, now: DateTime<Utc>) -> Table {
             spelt(gap),
             spelt(source.ttl),
             // A minute that closes just after a run waits for the next one.
-            format!("up to {}", spelt(gap + source.grace)),
+            format!("up to {}", spelt(gap + source.grace.max(TimeDelta::zero()))),
         ]);
     }
     table
@@ -81,6 +83,19 @@ fn sources(catalog: &Catalog, now: DateTime<Utc>) -> Table {
 /// What a source costs a day in Redis commands. Keys are known beforehand only where they are asked for by name.
 fn cost(source: &Source, now: DateTime<Utc>) -> String {
     let runs = runs_a_day(source, now) * count(source.environments.len());
+    if source.kind == SourceKind::Gauge {
+        return match &source.find {
+            Find::Endpoints(names) => {
+                format!(
+                    "{runs} runs a day: about {} commands",
+                    runs * (count(names.len()) + 2)
+                )
+            }
+            Find::Scan | Find::Index(_) => {
+                format!("{runs} runs a day: each scans the whole keyspace, and reads every key once")
+            }
+        };
+    }
     let reads = reads_of_a_minute(source);
     match &source.find {
         Find::Index(_) => {

@@ -31,6 +31,9 @@ pub struct Shape {
     /// The outcomes by source that do not count, sorted, where some don't.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, Vec<String>>,
+    /// Where samples tell what is left: of how much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u64>,
 }
 
 impl Shape {
@@ -86,6 +89,7 @@ impl Limit {
             shared: self.shared,
             zone: (self.window == Window::LocalDay).then(|| zone.name().to_owned()),
             refused: BTreeMap::new(),
+            capacity: self.capacity,
         }
     }
 

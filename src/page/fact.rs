@@ -32,6 +32,7 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
         ),
     ];
     let algorithm = match limit.algorithm {
+        Algorithm::Sampled => "algorithm-sampled",
         _ if limit.window == "1d" => "algorithm-fixed",
         Algorithm::Anchored => "algorithm-anchored",
         Algorithm::Sliding => "algorithm-sliding",

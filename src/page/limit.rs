@@ -20,6 +20,7 @@ use super::{
 use crate::{
     calibration::{ACTIVE_DAYS, Method, Status},
     report::{Alerts, Detail, LimitView, RecommendationView, SizingView, WhatIf, printable, reason},
+    time::Algorithm,
 };
 
 /// A value that was tried.
@@ -239,7 +240,12 @@ fn advice(limit: &LimitView, advised: &RecommendationView, percent: u32, words: 
 
 /// What limits what the figures say.
 fn notes(limit: &LimitView, words: Words) -> Vec<String> {
-    let notes = [(limit.censored, "censored"), (limit.partial, "partial")];
+    let censored = if limit.algorithm == Algorithm::Sampled {
+        "sampled"
+    } else {
+        "censored"
+    };
+    let notes = [(limit.censored, censored), (limit.partial, "partial")];
     notes
         .into_iter()
         .filter(|(holds, _)| *holds)

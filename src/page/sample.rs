@@ -151,6 +151,7 @@ pub(super) fn hour(start: &str, peak: Option<(u64, u64)>, covered_minutes: u32) 
         covered_minutes,
         partial: false,
         ignored: false,
+        samples: None,
     }
 }
 

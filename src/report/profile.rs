@@ -82,6 +82,7 @@ mod tests {
             covered_minutes: 60,
             partial: false,
             ignored: false,
+            samples: None,
         }
     }
 

@@ -6,6 +6,8 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
+use crate::time::Algorithm;
+
 use super::{
     view::{CoverageView, LimitView, Report},
     words::{advice, allowed, bounds, cut, printable, used},
@@ -93,7 +95,14 @@ fn row(limit: &LimitView, time: &dyn Fn(DateTime<Utc>) -> String) -> [String; 10
         cut(&printable(&limit.id), LETTERS),
         allowed(limit),
         limit.mode.to_string(),
-        peak.map_or_else(none, bounds),
+        peak.map_or_else(none, |peak| {
+            let at_least = if limit.algorithm == Algorithm::Sampled {
+                "≥"
+            } else {
+                ""
+            };
+            format!("{at_least}{}", bounds(peak))
+        }),
         peak.and_then(|peak| peak.at).map_or_else(none, time),
         if limit.shared {
             "all".to_owned()

@@ -12,9 +12,9 @@ use futures_util::TryStreamExt;
 use super::{passes::passes, whole_from};
 use crate::{
     catalog::Shape,
-    fold::{Fold, Rules, SeriesFold, Watch},
+    fold::{Fold, GaugeFold, Rules, SeriesFold, Watch},
     store::{
-        StoreError, Tx, daily, hourly,
+        StoreError, Tx, daily, gauges, hourly,
         minutes::{self, MinuteRow, Span},
         series::Series,
         shapes::{self, StoredShape},
@@ -77,6 +77,8 @@ pub struct FoldContext<'a> {
     pub series: &'a [Series],
     /// The catalog's zone.
     pub zone: Tz,
+    /// The sources that are gauges.
+    pub gauges: &'a BTreeSet<&'a str>,
     /// The first minute that is not closed.
     pub closed_before: Minute,
     /// The instant before which minutes have been dropped.
@@ -99,6 +101,11 @@ impl FoldContext<'_> {
             shared: shape.shared,
             zone: self.zone,
         }
+    }
+
+    fn is_gauge(&self, id: i32) -> bool {
+        let mut own = self.series.iter().filter(|series| series.id == id);
+        own.any(|series| self.gauges.contains(&*series.source))
     }
 
     fn series_of(&self, active: &ActiveShape) -> impl Iterator<Item = &Series> {
@@ -258,6 +265,7 @@ enum Task {
     Shape {
         shape_id: i32,
         needs: Range<Minute>,
+        sampled: Option<Sampled>,
         fold: Box<Fold>,
     },
     Series {
@@ -265,13 +273,41 @@ enum Task {
         hours: BTreeSet<Hour>,
         fold: SeriesFold,
     },
+    Gauge {
+        series_id: i32,
+        hours: BTreeSet<Hour>,
+        fold: GaugeFold,
+    },
+}
+
+/// How samples of gauges become what is in use.
+#[derive(Clone, Copy)]
+struct Sampled {
+    capacity: Option<u64>,
+}
+
+impl Sampled {
+    /// Who uses something, and how much.
+    fn usage(self, row: &MinuteRow) -> (Vec<i64>, Vec<i64>) {
+        let used = |sample: i64| match self.capacity {
+            Some(capacity) => {
+                i64::try_from(capacity.saturating_sub(sample.cast_unsigned())).unwrap_or(i64::MAX)
+            }
+            None => sample,
+        };
+        let samples = row.ids.iter().zip(&row.counts);
+        samples
+            .map(|(id, sample)| (*id, used(*sample)))
+            .filter(|(_, used)| *used > 0)
+            .unzip()
+    }
 }
 
 impl Task {
     fn spans(&self) -> Vec<Range<Minute>> {
         match self {
             Self::Shape { needs, .. } => vec![needs.clone()],
-            Self::Series { hours, .. } => hours
+            Self::Series { hours, .. } | Self::Gauge { hours, .. } => hours
                 .iter()
                 .map(|hour| hour.first_minute()..hour.next().first_minute())
                 .collect(),
@@ -280,13 +316,22 @@ impl Task {
 
     fn add(&mut self, row: &MinuteRow) {
         match self {
-            Self::Shape { needs, fold, .. } if needs.contains(&row.minute) => {
-                fold.add(row.minute, &row.ids, &row.counts);
-            }
+            Self::Shape {
+                needs, fold, sampled, ..
+            } if needs.contains(&row.minute) => match sampled {
+                None => fold.add(row.minute, &row.ids, &row.counts),
+                Some(sampled) => {
+                    let (ids, used) = sampled.usage(row);
+                    fold.add(row.minute, &ids, &used);
+                }
+            },
             Self::Series { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
                 fold.add(row.minute, &row.ids, &row.counts);
             }
-            Self::Shape { .. } | Self::Series { .. } => {}
+            Self::Gauge { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
+            Self::Shape { .. } | Self::Series { .. } | Self::Gauge { .. } => {}
         }
     }
 }
@@ -316,6 +361,9 @@ async fn fold(
             Task::Shape {
                 shape_id: active.stored.id,
                 needs,
+                sampled: context.rules(&active.shape).is_sampled().then_some(Sampled {
+                    capacity: active.shape.capacity,
+                }),
                 fold: Box::new(fold),
             },
             series,
@@ -323,14 +371,20 @@ async fn fold(
     });
     let series = changes.minutes.iter().map(|(series_id, minutes)| {
         let hours = minutes.iter().map(|minute| minute.hour()).collect();
-        (
+        let task = if context.is_gauge(*series_id) {
+            Task::Gauge {
+                series_id: *series_id,
+                hours,
+                fold: GaugeFold::default(),
+            }
+        } else {
             Task::Series {
                 series_id: *series_id,
                 hours,
                 fold: SeriesFold::default(),
-            },
-            vec![*series_id],
-        )
+            }
+        };
+        (task, vec![*series_id])
     });
     let (tasks, series): (Vec<Task>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
     let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
@@ -380,7 +434,7 @@ async fn fold_pass(
             }
         }
     }
-    let (mut shapes, mut series, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut shapes, mut series, mut sampled, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (task, _) in tasks {
         match task {
             Task::Shape { shape_id, fold, .. } => {
@@ -391,7 +445,13 @@ async fn fold_pass(
             Task::Series { series_id, fold, .. } => {
                 series.extend(fold.finish().into_iter().map(|row| (series_id, row)));
             }
+            Task::Gauge { series_id, fold, .. } => {
+                sampled.extend(fold.finish().into_iter().map(|row| (series_id, row)));
+            }
         }
+    }
+    if !sampled.is_empty() {
+        gauges::put(tx, &sampled).await?;
     }
     if !series.is_empty() {
         hourly::put_series(tx, &series).await?;

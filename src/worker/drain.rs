@@ -176,7 +176,7 @@ impl Known {
             SourceKind::Hash => {
                 large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?
             }
-            SourceKind::Counter => HashSet::new(),
+            SourceKind::Counter | SourceKind::Gauge => HashSet::new(),
         };
         tx.rollback().await?;
         Ok(Self {

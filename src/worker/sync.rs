@@ -138,6 +138,7 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
         shapes: &active,
         series: &series,
         zone: folga.catalog.timezone,
+        gauges: &folga.catalog.gauges(),
         closed_before: closed_before(folga),
         pruned_before,
     };
@@ -157,6 +158,7 @@ pub async fn close_windows(folga: &Folga, environment: &str) -> Result<(), Store
         shapes: &active_shapes(&mut tx, &folga.catalog, environment).await?,
         series: &series::of_environment(&mut tx, environment).await?,
         zone: folga.catalog.timezone,
+        gauges: &folga.catalog.gauges(),
         closed_before: closed_before(folga),
         pruned_before: settings::pruned_before(&mut tx).await?,
     };

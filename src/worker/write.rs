@@ -71,7 +71,7 @@ pub(super) struct Write<'a> {
     pruned_before: DateTime<Utc>,
     sealed_before: Hour,
     /// Another drain of the source has written since this one began, so that what is stored may be newer than what was
-    /// read, and a difference tells nothing.
+    /// read, and a difference tells nothing. Nor does it where gauges fall or are gone.
     overtaken: bool,
     series: Vec<Series>,
     changes: Changes,
@@ -118,7 +118,8 @@ impl<'a> Write<'a> {
             writes,
         } = origin;
         let mut tx = folga.store.begin_write(environment).await?;
-        let overtaken = coverage::state(&mut tx, environment, source).await?.writes != writes;
+        let overtaken = folga.catalog.gauges().contains(source)
+            || coverage::state(&mut tx, environment, source).await?.writes != writes;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let series = series::of_environment(&mut tx, environment).await?;
         Ok(Self {
@@ -238,6 +239,7 @@ impl<'a> Write<'a> {
             shapes: &shapes,
             series: &self.series,
             zone: catalog.timezone,
+            gauges: &catalog.gauges(),
             closed_before: closing.closed_before,
             pruned_before: self.pruned_before,
         };

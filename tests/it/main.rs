@@ -15,6 +15,7 @@ mod embedded;
 mod etag;
 mod failure;
 mod formats;
+mod gauges;
 mod harness;
 mod http;
 mod ntfy;
