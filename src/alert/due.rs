@@ -72,6 +72,20 @@ pub struct Due {
     pub attempts: u32,
 }
 
+impl Due {
+    /// What people believe is alerted, where they believe it.
+    #[must_use]
+    pub fn open(&self) -> Option<LastSent> {
+        self.last.filter(|last| last.kind == Kind::Raised)
+    }
+
+    /// Whether it is worse than people know, though it may be over.
+    #[must_use]
+    pub fn is_worse(&self) -> bool {
+        self.open().is_none_or(|last| self.level > last.level)
+    }
+}
+
 /// What was sent last of something.
 #[derive(Clone, Copy, Debug)]
 pub struct LastSent {

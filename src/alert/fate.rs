@@ -24,8 +24,8 @@ pub enum Fate {
 /// even where it is over by now. `noted` is for how long Redis still remembers that the same was told.
 #[must_use]
 pub fn fate(alert: &Due, cooldown: TimeDelta, noted: Option<TimeDelta>, now: DateTime<Utc>) -> Fate {
-    let open = alert.last.filter(|last| last.kind == Kind::Raised);
-    if alert.kind == Kind::Ended && open.is_some() {
+    let open = alert.open();
+    if alert.kind == Kind::Ended && open.is_some() && (!alert.is_worse() || alert.silent_until.is_some()) {
         return Fate::Send {
             starts_cooldown: false,
         };
@@ -37,7 +37,7 @@ pub fn fate(alert: &Due, cooldown: TimeDelta, noted: Option<TimeDelta>, now: Dat
             Fate::Silence(until)
         };
     }
-    let got_worse = alert.kind == Kind::Raised && open.is_some_and(|last| alert.level > last.level);
+    let got_worse = alert.kind != Kind::Event && open.is_some() && alert.is_worse();
     if !got_worse {
         // A time ahead of the clock tells that the clock was set back: it keeps nobody silent.
         let told = alert
@@ -163,6 +163,14 @@ mod tests {
         let mut worse = due(Kind::Raised, Level::Over);
         worse.last = Some(told(Level::Near));
         worse.last_alike = Some(at("11:59:00"));
+        assert_eq!(
+            now(&worse),
+            Fate::Send {
+                starts_cooldown: true
+            }
+        );
+        // That it got worse counts, though it is over by now.
+        worse.kind = Kind::Ended;
         assert_eq!(
             now(&worse),
             Fate::Send {

@@ -58,6 +58,8 @@ pub struct Turn {
     pub peak: High,
     /// The minute that began it.
     pub since: Minute,
+    /// Whether the count came up just now; else it was told before.
+    pub is_new: bool,
 }
 
 /// How a limit is judged.
@@ -76,15 +78,24 @@ impl Rule {
     #[must_use]
     pub fn judge(&self, before: Standing, news: &News<'_>) -> (Standing, Option<Turn>) {
         let mut now = before;
-        now.judged_before = before.judged_before.max(Some(news.closed_before));
+        // A clock that was ahead and was set back takes this with it: else nothing would be new for as long.
+        now.judged_before = Some(news.closed_before);
+        // What is allowed may have been raised since it was judged.
+        if let Some(peak) = before.peak {
+            now.level = now.level.min(self.lines.level(peak.count));
+        }
+        let mut told_level = now.level;
         let mut worst: Option<Turn> = None;
         for high in news.highs {
             let level = self.lines.level(high.count);
-            if self.was_known(&before, high, level, news) {
-                continue;
-            }
             if now.level > Level::Ok && self.has_ended(&now, high.minute, news) {
-                now.level = Level::Ok;
+                (now.level, told_level) = (Level::Ok, Level::Ok);
+            }
+            if self.was_known(&before, high, level, news) {
+                if now.level > Level::Ok && now.since.is_some_and(|since| since <= high.minute) {
+                    now.last_high = now.last_high.max(Some(high.minute));
+                }
+                continue;
             }
             if now.level == Level::Ok {
                 if level == Level::Ok {
@@ -105,6 +116,7 @@ impl Rule {
                     ended: false,
                     peak: *high,
                     since: now.since.unwrap_or(high.minute),
+                    is_new: true,
                 });
             }
         }
@@ -114,13 +126,14 @@ impl Rule {
             now.level = Level::Ok;
         }
         let turn = match worst {
-            Some(worst) if worst.level > before.level => Some(Turn { ended, ..worst }),
+            Some(worst) if worst.level > told_level => Some(Turn { ended, ..worst }),
             _ if now.level == Level::Ok && before.level > Level::Ok => {
                 told.peak.zip(told.since).map(|(peak, since)| Turn {
                     level: before.level,
                     ended: true,
                     peak,
                     since,
+                    is_new: false,
                 })
             }
             _ => None,
@@ -131,9 +144,16 @@ impl Rule {
     /// Whether a minute is old, and no worse than what was known of its hour. Minutes as late as an alert takes to end
     /// can't have been told and forgotten, so that they are judged like new ones.
     fn was_known(&self, before: &Standing, high: &High, level: Level, news: &News<'_>) -> bool {
-        let recent_from = (before.judged_before).map(|judged| judged.plus(-self.clear_after.num_minutes()));
+        let recent_from =
+            (before.judged_before).map(|judged| self.recent_from(judged.min(news.closed_before)));
         recent_from.is_some_and(|from| high.minute < from)
             && level <= self.lines.level((news.known)(high.minute.hour()))
+    }
+
+    /// From where minutes are judged like new ones, where all before `judged_before` were judged.
+    #[must_use]
+    pub fn recent_from(&self, judged_before: Minute) -> Minute {
+        judged_before.plus(-self.clear_after.num_minutes())
     }
 
     /// Whether an alert has ended by a minute.
@@ -285,6 +305,46 @@ mod tests {
         world.drain(5, &[(4, 25)]);
         assert_eq!(world.drain(33, &[]), None);
         assert_eq!(world.drain(34, &[]), Some((Level::Near, true, 25, 4)));
+    }
+
+    #[test]
+    fn a_new_alert_after_one_that_ended_within_the_drain_is_told() {
+        let mut world = World::new("1m");
+        for hour in 0..4 {
+            let at = hour * 60;
+            assert_eq!(
+                world.drain(at + 60, &[(at + 50, 35)]),
+                Some((Level::Over, false, 35, at + 50))
+            );
+        }
+    }
+
+    #[test]
+    fn a_limit_that_was_raised_is_judged_anew() {
+        let mut world = World::new("1m");
+        assert_eq!(world.drain(5, &[(4, 35)]), Some((Level::Over, false, 35, 4)));
+        world.rule.lines = Lines {
+            alert_at: 28,
+            reached: Level::Near,
+            limit: Some(40),
+        };
+        assert_eq!(world.drain(8, &[]), None);
+        assert_eq!(world.standing.level, Level::Near);
+        assert_eq!(world.drain(12, &[(10, 45)]), Some((Level::Over, false, 45, 10)));
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_makes_nothing_old() {
+        let mut world = World::new("1m");
+        world.drain(5, &[(4, 5)]);
+        world.drain(500, &[]);
+        world.known = 100;
+        assert_eq!(world.drain(10, &[(8, 35)]), Some((Level::Over, false, 35, 8)));
+        // What is known keeps an alert from ending.
+        world.drain(500, &[]);
+        world.standing.level = Level::Over;
+        assert_eq!(world.drain(20, &[(18, 35)]), None);
+        assert_eq!(world.standing.last_high, Some(minute(18)));
     }
 
     #[test]

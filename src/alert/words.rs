@@ -97,7 +97,7 @@ pub fn of_limit(
         lines.push(format!("It began at {begun}."));
     }
     let age = now - turn.peak.minute.end();
-    if age > late_after {
+    if turn.is_new && age > late_after {
         let age = spelt(TimeDelta::minutes(age.num_minutes()));
         lines.push(format!(
             "These are late data: they were read {age} after they were counted."

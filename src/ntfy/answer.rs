@@ -58,7 +58,9 @@ pub(super) fn refused(answer: &Answer<'_>) -> Failure {
             reason,
         },
         300..400 | 401 | 403 | 404 => Failure::Refused { status, reason },
-        400..500 => Failure::Message { status, reason },
+        400..500 if complaint.code.is_some() => Failure::Message { status, reason },
+        // Something in between does not let requests through.
+        400..500 => Failure::NotNtfy(format!("status {status}, {reason}")),
         _ => Failure::Server { status, reason },
     }
 }
@@ -149,9 +151,18 @@ mod tests {
                 "{status}"
             );
         }
+        for status in [400, 405, 407, 413] {
+            assert!(
+                matches!(read(status, None, "<html>blocked</html>"), Failure::NotNtfy(_)),
+                "{status}"
+            );
+        }
         for status in [400, 413] {
             assert!(
-                matches!(read(status, None, ""), Failure::Message { .. }),
+                matches!(
+                    read(status, None, r#"{"code":40007,"error":"invalid"}"#),
+                    Failure::Message { .. }
+                ),
                 "{status}"
             );
         }

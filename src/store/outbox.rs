@@ -34,24 +34,42 @@ pub async fn lock(tx: &mut Tx, environment: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// What a message may hold, in bytes, before older parts are left out.
+const LONGEST: usize = 3800;
+
 /// Puts something to be told into the outbox, in place of what was still to be told of the same. Events add up: what
-/// was to be told of the last one stays in the text. Where there is nowhere to send it, it is kept as a record only.
+/// was to be told of the last one stays in the text, as far as a message can hold it. What was worse and that nobody
+/// heard of is told with it. Where there is nowhere to send it, it is kept as a record only.
 ///
 /// # Errors
 /// The database failed.
 pub async fn put(tx: &mut Tx, news: &News<'_>, is_sent: bool, now: DateTime<Utc>) -> Result<(), StoreError> {
-    let replaced = sqlx::query_scalar!(
-        "UPDATE alerts SET state = 'replaced' WHERE environment = $1 AND alert_key = $2 AND state = 'pending'
-         RETURNING message",
+    let replaced = sqlx::query!(
+        r#"UPDATE alerts SET state = 'replaced' WHERE environment = $1 AND alert_key = $2 AND state = 'pending'
+         RETURNING level, title, message,
+             (SELECT told.level FROM alerts AS told
+              WHERE told.environment = $1 AND told.alert_key = $2 AND told.sent_at IS NOT NULL
+              ORDER BY told.id DESC LIMIT 1) AS "last_told?""#,
         news.environment,
         news.key
     )
     .fetch_optional(&mut *tx)
     .await?;
-    let text = match replaced {
-        Some(earlier) if news.kind == Kind::Event => format!("{}\n{earlier}", news.words.text),
-        _ => news.words.text.clone(),
-    };
+    let (mut level, mut text) = (news.level, news.words.text.clone());
+    if let Some(earlier) = replaced {
+        let untold = Level::of_name(&earlier.level);
+        let last_told = earlier.last_told.map_or(Level::Ok, |told| Level::of_name(&told));
+        if news.kind == Kind::Event {
+            text = format!("{text}\n{}", earlier.message);
+        } else if untold > level && untold > last_told {
+            level = untold;
+            text = format!("{text}\nBefore: {}\n{}", earlier.title, earlier.message);
+        }
+    }
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push('…');
+    }
     sqlx::query!(
         "INSERT INTO alerts (environment, alert_key, kind, level, title, message, link, created_at, state,
              next_attempt_at, planned_at)
@@ -59,12 +77,32 @@ pub async fn put(tx: &mut Tx, news: &News<'_>, is_sent: bool, now: DateTime<Utc>
         news.environment,
         news.key,
         news.kind.name(),
-        news.level.name(),
+        level.name(),
         news.words.title,
         text,
         news.words.link,
         now,
         if is_sent { "pending" } else { "unsent" }
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+/// What began while there was nowhere to send it, and lasts, is to be told.
+///
+/// # Errors
+/// The database failed.
+pub async fn revive(tx: &mut Tx, now: DateTime<Utc>) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE alerts SET state = 'pending', next_attempt_at = $1, planned_at = $1
+         FROM alert_states AS standing
+         WHERE standing.level <> 'ok' AND alerts.state = 'unsent' AND alerts.kind = 'raised'
+           AND alerts.id = (
+               SELECT max(newest.id) FROM alerts AS newest
+               WHERE newest.environment = standing.environment AND newest.alert_key = standing.alert_key
+           )",
+        now
     )
     .execute(&mut *tx)
     .await?;
@@ -129,6 +167,13 @@ pub async fn sent(
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let (ids, starts): (Vec<i64>, Vec<bool>) = alerts.iter().copied().unzip();
+    // In the order in which drains replace them, so that neither waits for the other.
+    sqlx::query!(
+        "SELECT id FROM alerts WHERE id = ANY($1) ORDER BY environment, alert_key FOR UPDATE",
+        &ids
+    )
+    .fetch_all(&mut *tx)
+    .await?;
     sqlx::query!(
         "UPDATE alerts SET state = 'sent', sent_at = $3, message_id = $4, updates = $5, held_by = NULL,
              leased_until = NULL, attempts = attempts + 1, starts_cooldown = told.starts
@@ -145,7 +190,7 @@ pub async fn sent(
     Ok(())
 }
 
-/// Puts alerts off, and says why.
+/// Puts alerts off, and says why. One that a drain is about to replace is left to it.
 ///
 /// # Errors
 /// The database failed.
@@ -160,7 +205,7 @@ pub async fn hold(
     sqlx::query!(
         "UPDATE alerts SET next_attempt_at = $2, planned_at = $3, held_by = $4, leased_until = NULL,
              attempts = attempts + $5
-         WHERE id = ANY($1)",
+         WHERE id IN (SELECT id FROM alerts WHERE id = ANY($1) FOR UPDATE SKIP LOCKED)",
         ids,
         until,
         now,
@@ -177,9 +222,13 @@ pub async fn hold(
 /// # Errors
 /// The database failed.
 pub async fn release(tx: &mut Tx, ids: &[i64]) -> Result<(), StoreError> {
-    sqlx::query!("UPDATE alerts SET leased_until = NULL WHERE id = ANY($1)", ids)
-        .execute(&mut *tx)
-        .await?;
+    sqlx::query!(
+        "UPDATE alerts SET leased_until = NULL
+         WHERE id IN (SELECT id FROM alerts WHERE id = ANY($1) FOR UPDATE SKIP LOCKED)",
+        ids
+    )
+    .execute(&mut *tx)
+    .await?;
     Ok(())
 }
 
@@ -189,7 +238,8 @@ pub async fn release(tx: &mut Tx, ids: &[i64]) -> Result<(), StoreError> {
 /// The database failed.
 pub async fn drop_silenced(tx: &mut Tx, ids: &[i64]) -> Result<(), StoreError> {
     sqlx::query!(
-        "UPDATE alerts SET state = 'silenced', leased_until = NULL WHERE id = ANY($1) AND state = 'pending'",
+        "UPDATE alerts SET state = 'silenced', leased_until = NULL
+         WHERE id IN (SELECT id FROM alerts WHERE id = ANY($1) AND state = 'pending' FOR UPDATE SKIP LOCKED)",
         ids
     )
     .execute(&mut *tx)

@@ -85,6 +85,7 @@ impl Sender {
             tx.rollback().await?;
             return Ok(Round::default());
         }
+        outbox::revive(&mut tx, now).await?;
         let due = outbox::claim(&mut tx, now, LEASE, ROUND).await?;
         if due.is_empty() {
             tx.rollback().await?;
@@ -104,9 +105,13 @@ impl Sender {
         let mut round = Round::default();
         let mut told: Vec<Due> = Vec::new();
         let mut letters = letters.into_iter();
+        let mut failures = delivery.failures;
         for letter in letters.by_ref() {
+            // A server that answers slowly may have had its say minutes after the round began.
+            let now = self.folga.clock.now();
             match self.send(&letter.content, now).await {
                 Ok(delivered) => {
+                    failures = 0;
                     self.note_sent(&letter, &delivered, now).await?;
                     round.sent += 1;
                     let beginning = letter.alerts.into_iter().filter(|(_, starts)| *starts);
@@ -115,10 +120,7 @@ impl Sender {
                 Err(failure) => {
                     round.failed += 1;
                     round.failure = Some(failure.to_string());
-                    if self
-                        .note_failed(&letter, &failure, delivery.failures, now)
-                        .await?
-                    {
+                    if self.note_failed(&letter, &failure, failures, now).await? {
                         break;
                     }
                 }
@@ -171,22 +173,20 @@ impl Sender {
         let (critical, others): (Vec<_>, Vec<_>) = going
             .into_iter()
             .partition(|(alert, _)| alert.level == Level::Critical);
+        let total = room.critical;
         let mut letters: Vec<Letter> = Vec::new();
         let mut put_off: Vec<i64> = Vec::new();
-        for (n, alert) in critical.into_iter().enumerate() {
-            if n < room.critical as usize {
-                letters.push(self.letter(alert));
+        for (alerts, room) in [(critical, room.critical), (others, room.others)] {
+            // What is critical has used some of what there is for all.
+            let used = u32::try_from(letters.len()).unwrap_or(u32::MAX);
+            let left = room.min(total.saturating_sub(used));
+            if u32::try_from(alerts.len()).is_ok_and(|count| count <= left) {
+                letters.extend(alerts.into_iter().map(|alert| self.letter(alert)));
+            } else if left > 0 {
+                letters.push(self.digest(alerts));
             } else {
-                put_off.push(alert.0.id);
+                put_off.extend(alerts.iter().map(|(alert, _)| alert.id));
             }
-        }
-        let fits = u32::try_from(others.len()).is_ok_and(|count| count <= room.others);
-        if fits {
-            letters.extend(others.into_iter().map(|alert| self.letter(alert)));
-        } else if room.others > 0 {
-            letters.push(self.digest(others));
-        } else {
-            put_off.extend(others.iter().map(|(alert, _)| alert.id));
         }
         if !put_off.is_empty() {
             let until = now + budget::RECOVERY;
@@ -196,18 +196,21 @@ impl Sender {
     }
 
     fn letter(&self, (alert, starts_cooldown): (Due, bool)) -> Letter {
-        let told = alert.last.filter(|last| last.kind == Kind::Raised);
+        let told = alert.open();
+        // Where nobody wants to hear of it, a notification is taken back all the same.
+        let is_news = alert.is_worse() && alert.silent_until.is_none();
         let message = Message {
             title: alert.title.clone(),
             text: alert.text.clone(),
-            priority: priority(alert.level, alert.kind, told.is_some()),
+            priority: priority(alert.level, alert.kind, !is_news),
             tags: vec![tag(alert.level, alert.kind).to_owned()],
             click: self.click(alert.link.as_deref()),
             sequence: sequence(&alert.environment, &alert.key),
         };
         let is_shown = told.is_some_and(|last| last.updates);
         // That a limit is low again is said by taking its notification back; that a service works again is news.
-        let content = if alert.kind == Kind::Ended && is_shown && key::limit(&alert.key).is_some() {
+        let content = if alert.kind == Kind::Ended && is_shown && !is_news && key::limit(&alert.key).is_some()
+        {
             Content::Clear(message)
         } else {
             Content::Message(message)

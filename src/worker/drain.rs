@@ -63,6 +63,8 @@ struct Tally {
     covered: BTreeSet<Minute>,
     doubtful: BTreeSet<Minute>,
     missed: BTreeSet<Minute>,
+    /// Gaps before it have been looked for.
+    gaps_before: Option<Minute>,
     rejects: Rejects,
     ahead_seconds: i64,
     findings: Findings,
@@ -115,7 +117,7 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
         gaps,
         error: result.as_ref().err().map(ToString::to_string),
     };
-    match keep(folga, &run, result.err().as_ref(), &tally.findings).await {
+    match keep(folga, &run, result.err().as_ref(), &tally).await {
         Ok(id) => run.id = id,
         Err(error) => {
             let error = crate::store::explain(&error);
@@ -138,11 +140,14 @@ async fn keep(
     folga: &Folga,
     run: &Run,
     error: Option<&DrainError>,
-    findings: &Findings,
+    tally: &Tally,
 ) -> Result<i64, StoreError> {
     let mut tx = folga.store.begin().await?;
     let id = runs::keep(&mut tx, run).await?;
-    watch::after_run(&mut tx, folga, run, error, findings).await?;
+    if let Some(before) = tally.gaps_before {
+        coverage::note_gaps(&mut tx, &run.environment, &run.source, before.start()).await?;
+    }
+    watch::after_run(&mut tx, folga, run, error, &tally.findings).await?;
     tx.commit().await?;
     Ok(id)
 }
@@ -359,7 +364,8 @@ async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tall
     result
 }
 
-/// Minutes since the source's first sample that were never covered and cannot be read any more. Each is told once.
+/// Minutes since the source's first sample that were never covered and cannot be read any more. That they were looked for
+/// is noted with the run that tells of them.
 async fn judge_gaps(
     folga: &Folga,
     target: Target<'_>,
@@ -381,6 +387,6 @@ async fn judge_gaps(
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
         tally.missed = gaps::missed(&coverage, from, past).collect();
     }
-    coverage::note_gaps(&mut tx, environment, source, past.start()).await?;
-    tx.commit().await
+    tally.gaps_before = Some(past);
+    tx.rollback().await
 }

@@ -106,15 +106,17 @@ impl<'a> Judge<'a> {
             let Some(judged_before) = self.standing(&judged.limit.id).judged_before else {
                 continue;
             };
+            let judged_before = judged_before.min(self.context.closed_before);
+            let recent_from = self.rule(judged, judged.lines).recent_from(judged_before);
             let news = self.context.news(judged.active, &self.changes.minutes);
             let (Some(first), Some(last)) = (news.first(), news.last()) else {
                 continue;
             };
             let (from, to) = (
                 first.start.hour(),
-                last.end.min(judged_before).plus(-1).hour().next(),
+                last.end.min(recent_from).plus(-1).hour().next(),
             );
-            if first.start >= judged_before || from >= to {
+            if first.start >= recent_from || from >= to {
                 continue;
             }
             let rules = self.context.rules(&judged.active.shape);
@@ -202,6 +204,8 @@ impl<'a> Judge<'a> {
             }
         }
         standings::put(tx, self.environment, &standings).await?;
+        // A sender that holds several of them takes them in this order too.
+        told.sort_by(|(a, ..), (b, ..)| a.cmp(b));
         for (key, turn, words) in &told {
             let kind = if turn.ended { Kind::Ended } else { Kind::Raised };
             self.put(tx, key, kind, turn.level, words).await?;

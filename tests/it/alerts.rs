@@ -366,3 +366,90 @@ async fn a_silenced_limit_is_told_when_the_silence_ends_and_it_still_lasts() {
         assert_eq!(watch.server.taken().len(), told, "lasts: {lasts}");
     }
 }
+
+#[tokio::test]
+async fn what_got_worse_and_ended_within_one_drain_is_told() {
+    let watch = Watch::new(&catalog(), "").await;
+    count(&watch.bench, "202503101200", 25).await;
+    watch.run(noon(1)).await;
+    count(&watch.bench, "202503101210", 95).await;
+    watch.run(noon(60)).await;
+    assert_eq!(
+        watch.server.titles(),
+        [
+            "prod: messages is near its limit with 25 of 30 (83.3 %)",
+            "prod: messages is ok again, was over with 95 of 30 (316.7 %)",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_limit_that_is_passed_every_hour_is_told_every_hour() {
+    let watch = Watch::new(&catalog(), "").await;
+    for hour in 0..4 {
+        count(&watch.bench, &format!("202503101{}50", hour + 2), 40 + hour).await;
+        watch.run(noon(hour.cast_signed() * 60 + 61)).await;
+    }
+    let peaks: Vec<_> = (watch.server.titles().iter())
+        .map(|title| title.split(" with ").last().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        peaks,
+        [
+            "40 of 30 (133.3 %)",
+            "41 of 30 (136.7 %)",
+            "42 of 30 (140 %)",
+            "43 of 30 (143.3 %)"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_worst_that_nobody_heard_of_outlives_what_comes_after_it() {
+    let watch = Watch::new(&catalog(), "").await;
+    watch.server.set(Manner::Status(503));
+    count(&watch.bench, "202503101203", 95).await;
+    watch.run(noon(5)).await;
+    watch.run(noon(30)).await;
+    count(&watch.bench, "202503101240", 22).await;
+    watch.run(noon(45)).await;
+    watch.server.set(Manner::Proper);
+    watch.run(noon(62)).await;
+    let [message] = &watch.server.taken()[..] else {
+        panic!()
+    };
+    assert!(
+        text(message, "message").contains("95 of 30 (316.7 %)"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn what_began_before_there_was_anybody_to_tell_is_told_while_it_lasts() {
+    let watch = Watch::new(&catalog(), "").await;
+    count(&watch.bench, "202503101203", 25).await;
+    watch.drain(noon(5)).await;
+    // As it is kept where the catalog names no server.
+    sqlx::query("UPDATE alerts SET state = 'unsent'")
+        .execute(&watch.bench.pool)
+        .await
+        .unwrap();
+    watch.send(noon(6)).await;
+    watch.send(noon(7)).await;
+    assert_eq!(watch.server.taken().len(), 1);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_ahead_silences_nothing_once_it_is_set_back() {
+    let watch = Watch::new(&catalog(), "").await;
+    count(&watch.bench, "202503101200", 5).await;
+    watch.run(noon(1)).await;
+    watch.run(noon(90)).await;
+    watch.run(noon(3)).await;
+    count(&watch.bench, "202503101204", 40).await;
+    watch.run(noon(6)).await;
+    assert_eq!(
+        watch.server.titles(),
+        ["prod: messages is over its limit with 40 of 30 (133.3 %)"]
+    );
+}
