@@ -38,6 +38,20 @@ pub fn holds(mask: u64, minute: Minute) -> bool {
     mask >> minute.of_hour() & 1 == 1
 }
 
+/// Whether a minute is settled that is not before this one.
+#[must_use]
+pub fn is_settled_from(coverage: &Coverage, minute: Minute) -> bool {
+    let (same_hour, shift) = (minute.hour(), minute.of_hour());
+    (coverage.range(same_hour..)).any(|(hour, masks)| {
+        let settled = if *hour == same_hour {
+            masks.settled >> shift
+        } else {
+            masks.settled
+        };
+        settled != 0
+    })
+}
+
 /// The masks of a source's hours in `[from, to)`.
 ///
 /// # Errors
@@ -107,6 +121,30 @@ pub async fn add(tx: &mut Tx, environment: &str, source: &str, seen: &Seen<'_>) 
         &column(|masks| masks.covered),
         &column(|masks| masks.doubtful),
         &column(|masks| masks.settled)
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(())
+}
+
+/// Has minutes from an hour on read again, and gaps from it on told again.
+///
+/// # Errors
+/// The database failed.
+pub async fn read_again(tx: &mut Tx, environment: &str, source: &str, from: Hour) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE coverage SET settled = 0 WHERE environment = $1 AND source = $2 AND hour >= $3 AND settled <> 0",
+        environment,
+        source,
+        from.start()
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
+        "UPDATE source_states SET gaps_before = least(gaps_before, $3) WHERE environment = $1 AND source = $2",
+        environment,
+        source,
+        from.start()
     )
     .execute(&mut *tx)
     .await?;

@@ -175,15 +175,22 @@ impl Known {
         let from = Hour::containing(now - source.ttl)
             .min(state.gaps_before.map_or(Hour::containing(now), Hour::containing))
             .max(sealed_before);
-        let to = Hour::containing(now).next();
-        let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
+        // A clock that was ahead and was set back has left hours to come.
+        let to = Hour::containing(now + TimeDelta::days(i64::from(folga.catalog.retention_days)));
+        let mut coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
+        if coverage::is_settled_from(&coverage, Minute::containing(now)) {
+            tracing::warn!("a clock that was ahead has read minutes to come: they are read again");
+            let readable_from = Hour::containing(now - source.ttl);
+            coverage::read_again(&mut tx, environment, &source.name, readable_from).await?;
+            coverage.values_mut().for_each(|masks| masks.settled = 0);
+        }
         let large = match source.kind {
             SourceKind::Hash => {
                 large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?
             }
             SourceKind::Counter | SourceKind::Gauge => HashSet::new(),
         };
-        tx.rollback().await?;
+        tx.commit().await?;
         Ok(Self {
             state,
             coverage,
