@@ -12,6 +12,13 @@ pub struct GaugeHour {
     pub identities: Vec<(i64, Samples)>,
 }
 
+/// How the minute store, which keeps the largest value of a minute, keeps a sample so that the smallest one stays: as a
+/// number below zero. What is stored so is a sample again by the same way.
+#[must_use]
+pub const fn least(sample: i64) -> i64 {
+    !sample
+}
+
 /// What samples found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Samples {
@@ -58,14 +65,14 @@ impl Samples {
 #[derive(Debug, Default)]
 pub struct GaugeFold {
     minute: Option<Minute>,
-    /// The largest samples of the minute at hand: several keys may tell of one identity.
-    at_hand: IdMap<i64>,
+    /// The samples of the minute at hand: there may have been several, and several keys may tell of one identity.
+    at_hand: IdMap<Samples>,
     identities: IdMap<Samples>,
     rows: Vec<GaugeHour>,
 }
 
 impl GaugeFold {
-    /// Takes a row of samples: one for each identity. Rows come in ascending order of their minutes.
+    /// Takes a row of samples as they are stored: one for each identity. Rows come in ascending order of their minutes.
     pub fn add(&mut self, minute: Minute, identities: &[i64], samples: &[i64]) {
         if self.minute != Some(minute) {
             self.end_minute();
@@ -74,9 +81,16 @@ impl GaugeFold {
             }
             self.minute = Some(minute);
         }
-        for (identity, sample) in identities.iter().zip(samples) {
-            let largest = self.at_hand.entry(*identity).or_insert(*sample);
-            *largest = (*largest).max(*sample);
+        for (identity, stored) in identities.iter().zip(samples) {
+            let sample = Samples::one(minute, if *stored < 0 { least(*stored) } else { *stored });
+            (self.at_hand.entry(*identity))
+                .and_modify(|samples| {
+                    *samples = Samples {
+                        samples: 1,
+                        ..samples.with(sample)
+                    }
+                })
+                .or_insert(sample);
         }
     }
 
@@ -89,13 +103,11 @@ impl GaugeFold {
     }
 
     fn end_minute(&mut self) {
-        let Some(minute) = self.minute else { return };
-        for (identity, value) in self.at_hand.drain() {
-            let sample = Samples::one(minute, value);
+        for (identity, of_minute) in self.at_hand.drain() {
             self.identities
                 .entry(identity)
-                .and_modify(|samples| *samples = samples.with(sample))
-                .or_insert(sample);
+                .and_modify(|samples| *samples = samples.with(of_minute))
+                .or_insert(of_minute);
         }
     }
 
@@ -121,12 +133,13 @@ mod tests {
         let hour = Hour::from_index(1000);
         let minute = |n| hour.first_minute().plus(n);
         let mut fold = GaugeFold::default();
-        // Identity 7: 100, then 40 and 30 at once from two keys, then 0: three minutes, the smallest and last 0.
+        // Identity 7: 100, then 40 and 30 at once from two keys, then 60 of which 0 was left meanwhile: three minutes.
         // Identity -1: 5 in minute 59 alone.
         fold.add(minute(0), &[7], &[100]);
         fold.add(minute(30), &[7], &[40]);
         fold.add(minute(30), &[7], &[30]);
-        fold.add(minute(59), &[-1, 7], &[5, 0]);
+        fold.add(minute(59), &[-1, 7], &[5, 60]);
+        fold.add(minute(59), &[-1, 7], &[least(5), least(0)]);
         fold.add(minute(60), &[7], &[80]);
         let samples = |min, max, last, at, samples| Samples {
             min,
@@ -140,7 +153,7 @@ mod tests {
             [
                 GaugeHour {
                     hour,
-                    identities: vec![(-1, samples(5, 5, 5, 59, 1)), (7, samples(0, 100, 0, 59, 3))],
+                    identities: vec![(-1, samples(5, 5, 5, 59, 1)), (7, samples(0, 100, 60, 59, 3))],
                 },
                 GaugeHour {
                     hour: hour.next(),

@@ -28,7 +28,7 @@ mod window;
 mod tests;
 
 pub use figures::{Figures, Peak, TopIdentity};
-pub use gauge::{GaugeFold, GaugeHour, Samples};
+pub use gauge::{GaugeFold, GaugeHour, Samples, least};
 pub use histogram::{Histogram, Over};
 pub use hour::HourRow;
 pub use merged::Merged;

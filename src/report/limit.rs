@@ -136,7 +136,7 @@ pub(super) fn peak_view(
     observed.is_known().then(|| PeakView {
         value: observed.value,
         lower: observed.lower,
-        upper: observed.upper,
+        upper: (limit.algorithm != Algorithm::Sampled).then_some(observed.upper),
         at: figures.peak.map(|peak| peak.at.start()),
         identity: figures
             .peak

@@ -6,8 +6,6 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 
-use crate::time::Algorithm;
-
 use super::{
     view::{CoverageView, LimitView, Report},
     words::{advice, allowed, bounds, cut, printable, used},
@@ -96,11 +94,7 @@ fn row(limit: &LimitView, time: &dyn Fn(DateTime<Utc>) -> String) -> [String; 10
         allowed(limit),
         limit.mode.to_string(),
         peak.map_or_else(none, |peak| {
-            let at_least = if limit.algorithm == Algorithm::Sampled {
-                "≥"
-            } else {
-                ""
-            };
+            let at_least = if peak.upper.is_none() { "≥" } else { "" };
             format!("{at_least}{}", bounds(peak))
         }),
         peak.and_then(|peak| peak.at).map_or_else(none, time),

@@ -210,12 +210,24 @@ pub struct PeakView {
     pub value: Option<u64>,
     /// At least this much was in one window.
     pub lower: u64,
-    /// At most this much was in one window.
-    pub upper: u64,
+    /// At most this much was in one window; null for samples, between which nobody looked.
+    pub upper: Option<u64>,
     /// Its last minute.
     pub at: Option<DateTime<Utc>>,
     /// Whose it was: a label in a public scope, else 16 hex digits.
     pub identity: Option<String>,
+}
+
+impl PeakView {
+    /// At least this much was seen.
+    pub(crate) fn least(&self) -> u64 {
+        self.value.unwrap_or(self.lower)
+    }
+
+    /// The most that what was seen allows for.
+    pub(crate) fn most(&self) -> u64 {
+        self.upper.unwrap_or(0).max(self.least())
+    }
 }
 
 /// The largest peak of one identity.

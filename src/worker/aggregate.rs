@@ -12,7 +12,7 @@ use futures_util::TryStreamExt;
 use super::{passes::passes, whole_from};
 use crate::{
     catalog::Shape,
-    fold::{Fold, GaugeFold, Rules, SeriesFold, Watch},
+    fold::{Fold, GaugeFold, Rules, SeriesFold, Watch, least},
     store::{
         StoreError, Tx, daily, gauges, hourly,
         minutes::{self, MinuteRow, Span},
@@ -287,17 +287,18 @@ struct Sampled {
 }
 
 impl Sampled {
-    /// Who uses something, and how much.
+    /// Who uses something, and how much: most is in use where least is left.
     fn usage(self, row: &MinuteRow) -> (Vec<i64>, Vec<i64>) {
-        let used = |sample: i64| match self.capacity {
-            Some(capacity) => {
-                i64::try_from(capacity.saturating_sub(sample.cast_unsigned())).unwrap_or(i64::MAX)
+        let used = |stored: i64| match self.capacity {
+            None => stored,
+            Some(capacity) if stored < 0 => {
+                i64::try_from(capacity.saturating_sub(least(stored).cast_unsigned())).unwrap_or(i64::MAX)
             }
-            None => sample,
+            Some(_) => 0,
         };
-        let samples = row.ids.iter().zip(&row.counts);
-        samples
-            .map(|(id, sample)| (*id, used(*sample)))
+        let stored = row.ids.iter().zip(&row.counts);
+        stored
+            .map(|(id, stored)| (*id, used(*stored)))
             .filter(|(_, used)| *used > 0)
             .unzip()
     }

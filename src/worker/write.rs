@@ -14,6 +14,7 @@ use super::{
     sealed_before, sync,
 };
 use crate::{
+    fold::least,
     source::{KeyRead, Labels, SeriesName},
     store::{
         StoreError, Tx,
@@ -70,6 +71,8 @@ pub(super) struct Write<'a> {
     tx: Tx,
     pruned_before: DateTime<Utc>,
     sealed_before: Hour,
+    /// Of samples the smallest ones are kept too.
+    is_gauge: bool,
     /// Another drain of the source has written since this one began, so that what is stored may be newer than what was
     /// read, and a difference tells nothing. Nor does it where gauges fall or are gone.
     overtaken: bool,
@@ -118,8 +121,8 @@ impl<'a> Write<'a> {
             writes,
         } = origin;
         let mut tx = folga.store.begin_write(environment).await?;
-        let overtaken = folga.catalog.gauges().contains(source)
-            || coverage::state(&mut tx, environment, source).await?.writes != writes;
+        let is_gauge = folga.catalog.gauges().contains(source);
+        let overtaken = is_gauge || coverage::state(&mut tx, environment, source).await?.writes != writes;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let series = series::of_environment(&mut tx, environment).await?;
         Ok(Self {
@@ -127,6 +130,7 @@ impl<'a> Write<'a> {
             tx,
             pruned_before,
             sealed_before: sealed_before(&folga.catalog, folga.clock.now(), pruned_before),
+            is_gauge,
             overtaken,
             series,
             changes: Changes::default(),
@@ -157,6 +161,10 @@ impl<'a> Write<'a> {
                 *self.changes.weights.entry(*series).or_default() += row.ids.len();
                 self.here.insert((*series, read.minute, read.stem));
                 rows.push(*series, read.minute, read.stem, &row.ids, &row.counts);
+                if self.is_gauge {
+                    let least: Vec<_> = row.counts.iter().map(|sample| least(*sample)).collect();
+                    rows.push(*series, read.minute, !read.stem, &row.ids, &least);
+                }
             }
             if rows.samples() >= ROWS_TOGETHER {
                 self.put(std::mem::take(&mut rows)).await?;

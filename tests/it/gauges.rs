@@ -1,9 +1,10 @@
 //! Gauges and live windows: what samples of them show, and what they must never be taken for.
 
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::support::{
-    Bench, Serving,
+    Bench, Serving, Watch, at,
     catalogs::{HEAD, drain, limit, limits, report},
 };
 
@@ -90,6 +91,10 @@ async fn a_balance_is_sampled_and_never_summed() {
     );
     assert_eq!(left["peak"]["at"], "2025-03-10T12:59:00Z");
     assert_eq!(
+        (&left["peak"]["lower"], &left["peak"]["upper"]),
+        (&json!(60), &Value::Null)
+    );
+    assert_eq!(
         (
             &left["algorithm"],
             &left["censored"],
@@ -102,7 +107,7 @@ async fn a_balance_is_sampled_and_never_summed() {
     // Runs are at most 20 minutes apart, so that each is good for the time since the one before.
     assert_eq!(report["coverage"][0]["covered"], 60);
 
-    let serving = Serving::start(bench.folga(&["serve"]).at(HOUR[1])).await;
+    let serving = Serving::start(bench.folga(&["--log-format", "json", "serve"])).await;
     let path = format!("/v1/limits/raw/hours?env=prod&from={}&to={}", HOUR[0], HOUR[1]);
     let hours: Value = serde_json::from_str(&serving.get(&path).await.body).unwrap();
     assert_eq!(
@@ -110,6 +115,28 @@ async fn a_balance_is_sampled_and_never_summed() {
         json!({"min": 40, "max": 100, "last": 40, "samples": 4})
     );
     assert_eq!(hours["hours"][0]["total"], 0);
+}
+
+#[tokio::test]
+async fn of_several_samples_in_a_minute_the_smallest_and_the_largest_stay() {
+    let bench = Bench::new(&tenants()).await;
+    for (second, left) in [("00", 60), ("20", 15), ("40", 100)] {
+        set(&bench, &[("acme:ratelimit:77", left)]).await;
+        drain(&bench, &format!("2025-03-10T12:20:{second}Z"))
+            .await
+            .succeeded();
+    }
+    let report = report(&bench, HOUR[0], HOUR[1]).await;
+    // 85 were in use when 15 were left, whatever the scheduler has filled up since.
+    assert_eq!(peak(&report, "left"), (json!(85), json!("acme")));
+    assert_eq!(peak(&report, "raw"), (json!(100), json!("acme")));
+    assert_eq!(limit(&report, "left")["status"], "over");
+    let figures: (Vec<i64>, Vec<i64>, Vec<i64>) =
+        sqlx::query_as("SELECT mins, maxs, samples FROM gauge_hourly")
+            .fetch_one(&bench.pool)
+            .await
+            .unwrap();
+    assert_eq!(figures, (vec![15], vec![100], vec![1]));
 }
 
 #[tokio::test]
@@ -210,16 +237,115 @@ window = "1m""#;
 
 #[tokio::test]
 async fn an_account_that_may_only_read_can_sample() {
-    let bench = Bench::with_own_redis(&tenants()).await;
+    let mut bench = Bench::with_own_redis(&tenants()).await;
     set(&bench, &[("acme:ratelimit:77", 12)]).await;
     redis::cmd("ACL")
         .arg(&["SETUSER", "agg", "on", ">pw", "~*", "+@read", "+@connection"])
         .exec_async(&mut bench.redis().await)
         .await
         .unwrap();
-    let url = bench.redis_url.replace("redis://", "redis://agg:pw@");
-    let run = bench.folga(&["drain"]).env("FOLGA_REDIS_URL", url);
-    run.at("2025-03-10T12:20:00Z").run().await.succeeded();
+    bench.redis_url = format!(
+        "redis://agg:pw@127.0.0.1:{}",
+        bench.own_redis.as_ref().unwrap().port()
+    );
+    drain(&bench, "2025-03-10T12:20:00Z").await.succeeded();
     let report = report(&bench, HOUR[0], HOUR[1]).await;
     assert_eq!(peak(&report, "left"), (json!(88), json!("acme")));
+}
+
+#[tokio::test]
+async fn what_is_seen_of_a_gauge_is_alerted_as_at_least_so_much() {
+    let sources = TENANTS.replace("0 */20 * * * *", "0 * * * * *");
+    let watch = Watch::new(
+        &[HEAD, &sources, &limits(&[("under-way", UNDER_WAY)])].concat(),
+        "",
+    )
+    .await;
+    // Three, eight and twelve of ten requests are under way, then none, and their counter is gone.
+    for minute in 0..20 {
+        let under_way = [3, 8, 12].get(minute).copied();
+        match under_way {
+            Some(count) => set(&watch.bench, &[("acme:concurrent_requests", count)]).await,
+            None => redis::cmd("DEL")
+                .arg(watch.bench.key("acme:concurrent_requests"))
+                .exec_async(&mut watch.bench.redis().await)
+                .await
+                .unwrap(),
+        }
+        let now = at("2025-03-10T12:00:06Z") + TimeDelta::minutes(minute.try_into().unwrap());
+        watch.run(now).await;
+    }
+    assert_eq!(
+        watch.server.titles(),
+        [
+            "prod: under-way is near its limit with at least 8 of 10 (80.0 %)",
+            "prod: under-way is over its limit with at least 12 of 10 (120.0 %)",
+            "prod: under-way is ok again, was over with at least 12 of 10 (120.0 %)",
+        ]
+    );
+}
+
+/// The integration platform's own keys, as they are: tenant first, no prefix, and much that is nobody's business.
+#[tokio::test]
+async fn the_platform_of_the_examples_is_read_through_a_flush() {
+    let bench = Bench::with_own_redis(include_str!("../../examples/platform.toml")).await;
+    let mut redis = bench.redis().await;
+    let mut commands = redis::pipe();
+    for (key, value) in [
+        ("acme:ratelimit:77", 29),
+        ("acme2:ratelimit:77", 90),
+        ("acme:concurrent_requests", 15),
+        ("acme2:concurrent_requests", 2),
+        ("rate-limit:acme:orders", 4),
+        ("rate-limit:acme2:orders", 1),
+        ("scheduler:http-call:lock:77", 1),
+    ] {
+        commands.cmd("SET").arg(key).arg(value);
+    }
+    commands.cmd("HSET").arg("acme:cache:ratelimits").arg(&["a", "b"]);
+    commands.exec_async(&mut redis).await.unwrap();
+    drain(&bench, "2025-03-10T12:00:00Z").await.succeeded();
+    // Everything is dropped in mid-minute, and counts begin anew.
+    redis::cmd("FLUSHALL").exec_async(&mut redis).await.unwrap();
+    let mut commands = redis::pipe();
+    for (key, value) in [
+        ("acme:ratelimit:77", 99),
+        ("acme:concurrent_requests", -3),
+        ("rate-limit:acme:orders", 3),
+    ] {
+        commands.cmd("SET").arg(key).arg(value);
+    }
+    commands.exec_async(&mut redis).await.unwrap();
+    drain(&bench, "2025-03-10T12:00:20Z").await.succeeded();
+    drain(&bench, "2025-03-10T12:01:00Z").await.succeeded();
+
+    let report = report(&bench, HOUR[0], HOUR[1]).await;
+    // 100 - 29 = 71 of 100 and 15 of 20 are near; 4 of 5 are, and 4 + 3 were never there at once.
+    for (id, value) in [
+        ("activity.tenant", 71),
+        ("concurrent.tenant", 15),
+        ("window.tenant", 4),
+    ] {
+        assert_eq!(peak(&report, id), (json!(value), json!("acme")), "{id}");
+        let limit = limit(&report, id);
+        assert_eq!(
+            (&limit["status"], &limit["total"]),
+            (&json!("near"), &json!(0)),
+            "{id}"
+        );
+    }
+    let used: Vec<_> = (limit(&report, "activity.tenant")["top_identities"]
+        .as_array()
+        .unwrap()
+        .iter())
+    .map(|top| (top["identity"].as_str().unwrap(), top["peak"].as_u64().unwrap()))
+    .collect();
+    assert_eq!(used, [("acme", 71), ("acme2", 10)]);
+    for coverage in report["coverage"].as_array().unwrap() {
+        assert_eq!(
+            (&coverage["covered"], &coverage["gaps"]),
+            (&json!(2), &json!([])),
+            "{coverage}"
+        );
+    }
 }

@@ -220,6 +220,7 @@ distribution-empty = No window with traffic has closed in this period. Choose a 
 calendar = What is known of each day
 calendar-week = Week
 calendar-day = { $day }: { $share } read, { $total } requests, peak { $peak }
+calendar-day-sampled = { $day }: { $share } read, peak at least { $peak }
 calendar-quiet = { $day }: { $share } read, no traffic
 calendar-gap = { $day }: nothing read
 calendar-ignored = { $what }; hours left out

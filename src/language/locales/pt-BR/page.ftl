@@ -226,6 +226,7 @@ distribution-empty = Nenhuma janela com tráfego fechou neste período. Escolha 
 calendar = O que se sabe de cada dia
 calendar-week = Semana
 calendar-day = { $day }: { $share } lido, { $total } requisições, pico { $peak }
+calendar-day-sampled = { $day }: { $share } lido, pico de pelo menos { $peak }
 calendar-quiet = { $day }: { $share } lido, sem tráfego
 calendar-gap = { $day }: nada lido
 calendar-ignored = { $what }; horas fora dos números
