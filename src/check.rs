@@ -74,7 +74,7 @@ fn sources(catalog: &Catalog, now: DateTime<Utc>) -> Table {
             spelt(gap),
             spelt(source.ttl),
             // A minute that closes just after a run waits for the next one.
-            format!("up to {}", spelt(gap + source.grace.max(TimeDelta::zero()))),
+            format!("up to {}", spelt(gap + source.wait())),
         ]);
     }
     table

@@ -120,6 +120,12 @@ impl Source {
         // Schedules name no year, so the gap is the same from any instant on.
         self.schedule.longest_gap(DateTime::UNIX_EPOCH)
     }
+
+    /// How long a run waits for a minute that has ended.
+    #[must_use]
+    pub fn wait(&self) -> TimeDelta {
+        self.grace.max(TimeDelta::zero())
+    }
 }
 
 impl FromValue for SourceKind {

@@ -157,10 +157,12 @@ impl<'a> Reader<'a> {
         &self.doubtful
     }
 
-    /// Refuses a whole key: its minute can't be vouched for.
+    /// Refuses a whole key: its minute can't be vouched for. A key that is no gauge takes nothing from those that are.
     fn refuse(&mut self, key: &FoundKey, reason: &str) {
         self.rejects.add(&key.raw, reason, 1);
-        self.doubtful.insert(key.minute);
+        if self.target.source.kind != SourceKind::Gauge {
+            self.doubtful.insert(key.minute);
+        }
     }
 
     /// A key that was met but is not there. Keys that are only asked for by name need not exist.

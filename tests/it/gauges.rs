@@ -285,6 +285,29 @@ async fn what_is_seen_of_a_gauge_is_alerted_as_at_least_so_much() {
     );
 }
 
+#[tokio::test]
+async fn a_key_that_is_no_gauge_costs_only_itself() {
+    let bench = Bench::new(&tenants()).await;
+    set(&bench, &[("acme:ratelimit:77", 40)]).await;
+    redis::pipe()
+        .cmd("HSET")
+        .arg(bench.key("globex:ratelimit:settings"))
+        .arg(&["most", "100"])
+        .cmd("SET")
+        .arg(bench.key("globex:ratelimit:77"))
+        .arg("unlimited")
+        .exec_async(&mut bench.redis().await)
+        .await
+        .unwrap();
+    let ran = drain(&bench, "2025-03-10T12:20:00Z").await.exited(3);
+    for reason in ["another type than the source says", "not a whole number"] {
+        assert!(ran.stdout.contains(reason), "{reason}: {}", ran.stdout);
+    }
+    let report = report(&bench, HOUR[0], HOUR[1]).await;
+    assert_eq!(peak(&report, "left"), (json!(60), json!("acme")));
+    assert_eq!(report["coverage"][0]["gaps"], json!([]));
+}
+
 /// The integration platform's own keys, as they are: tenant first, no prefix, and much that is nobody's business.
 #[tokio::test]
 async fn the_platform_of_the_examples_is_read_through_a_flush() {
