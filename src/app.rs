@@ -31,7 +31,8 @@ impl App {
     /// # Errors
     /// The database cannot be reached, lacks the schema, or was made with another identity key.
     pub async fn open(catalog: Catalog, clock: Clock) -> anyhow::Result<Self> {
-        let (store, embedded) = open_store(&catalog).await?;
+        let opened = open_store(&catalog).await;
+        let (store, embedded) = opened.map_err(|error| store::Unusable(format!("{error:#}")))?;
         if embedded.is_some() {
             // Nobody else looks after a private database.
             migrate::run(&store).await.map_err(explained)?;

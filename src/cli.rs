@@ -21,7 +21,7 @@ use crate::{
     demo::{self, Demo},
     report::{self, Period, PeriodChoice},
     serve,
-    store::{in_words, runs::RunOutcome},
+    store::{Unusable, in_words, runs::RunOutcome},
     telemetry::{self, LogFormat},
     worker::{self, deliver::Sender, emergency::Emergency},
 };
@@ -159,7 +159,9 @@ async fn serve(catalog: Catalog, clock: Clock) -> anyhow::Result<u8> {
     let app = match interruptible(App::open(catalog.clone(), clock)).await {
         Err(error) if error.is::<Interrupted>() => return Ok(0),
         Err(error) => {
-            if let Some(emergency) = Emergency::new(&catalog)? {
+            if error.is::<Unusable>()
+                && let Some(emergency) = Emergency::new(&catalog)?
+            {
                 emergency.at_start(&format!("{error:#}"), clock.now()).await;
             }
             return Err(error);
@@ -308,6 +310,9 @@ fn targets<'c>(
 
 /// Nothing can be noted where there is no database: it is told at once.
 async fn tell_of_postgres(catalog: &Catalog, clock: Clock, error: anyhow::Error) -> anyhow::Error {
+    if !error.is::<Unusable>() {
+        return error;
+    }
     match Emergency::new(catalog) {
         Ok(Some(emergency)) => emergency.down(&format!("{error:#}"), clock.now()).await,
         Ok(None) => {}
@@ -324,6 +329,9 @@ async fn send_alerts(folga: &worker::Folga) -> anyhow::Result<()> {
     worker::commands::look(folga)
         .await
         .map_err(|error| in_words(&error))?;
+    if let Some(emergency) = Emergency::new(&folga.catalog)? {
+        emergency.up(folga.clock.now()).await;
+    }
     if let Some(sender) = Sender::new(folga)? {
         // What was not sent has been logged.
         _ = sender.round(SENDING).await.map_err(|error| in_words(&error))?;

@@ -105,7 +105,7 @@ async fn notes(folga: &Folga) -> Result<(Arc<Board>, Arc<Post>), sqlx::Error> {
     let now = folga.clock.now();
     let mut tx = folga.store.begin().await?;
     let successes = runs::last_successes(&mut tx).await?;
-    let post = PostStanding::read(&mut tx, now).await?;
+    let post = PostStanding::read(&mut tx, folga.catalog.ntfy.as_ref(), now).await?;
     tx.rollback().await?;
     let board = Board::new(&folga.catalog, now, &successes);
     Ok((Arc::new(board), Arc::new(Post::new(post))))

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Due, Kind, Level};
+use super::{Due, Kind, Level, key};
 
 /// What becomes of an alert that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Fate {
     Cooldown(DateTime<Utc>),
     /// Nobody wants to hear of it for a while.
     Silence(DateTime<Utc>),
-    /// It is over before anybody wanted to hear of it.
+    /// It is over, and nobody wants to hear of it.
     Drop,
 }
 
@@ -46,7 +46,13 @@ pub fn fate(alert: &Due, cooldown: TimeDelta, noted: Option<TimeDelta>, now: Dat
             .map(|told| told + cooldown);
         let noted = noted.map(|life| now + life.min(cooldown));
         if let Some(until) = told.max(noted).filter(|until| *until > now) {
-            return Fate::Cooldown(until);
+            // Of the service itself, that something was amiss again for a moment is no news.
+            let was_short = alert.kind == Kind::Ended && key::limit(&alert.key).is_none();
+            return if was_short {
+                Fate::Drop
+            } else {
+                Fate::Cooldown(until)
+            };
         }
     }
     Fate::Send {
@@ -147,6 +153,18 @@ mod tests {
                 }
             );
         }
+    }
+
+    #[test]
+    fn a_short_fault_of_the_service_itself_that_nobody_heard_of_is_dropped_within_the_cooldown() {
+        let mut alert = due(Kind::Ended, Level::Critical);
+        alert.key = key::REDIS.to_owned();
+        let starts = Fate::Send {
+            starts_cooldown: true,
+        };
+        assert_eq!(now(&alert), starts);
+        alert.last_alike = Some(at("11:50:00"));
+        assert_eq!(now(&alert), Fate::Drop);
     }
 
     #[test]

@@ -43,6 +43,19 @@ pub fn refused(limit: &str) -> String {
     format!("{limit}:refused")
 }
 
+/// The source that a key is about, where it is about one.
+#[must_use]
+pub fn source(key: &str) -> Option<&str> {
+    let (source, _) = key.strip_prefix("source:")?.rsplit_once(':')?;
+    Some(source)
+}
+
+/// Where Redis notes that an alert was told: the users' own place for that, under the prefix of an environment.
+#[must_use]
+pub fn noted(prefix: &str, key: &str, what: &str) -> String {
+    format!("{prefix}ac:folga:{key}:{what}")
+}
+
 /// The limit that a key is about, where it is about one.
 #[must_use]
 pub fn limit(key: &str) -> Option<&str> {
@@ -61,5 +74,7 @@ mod tests {
         for key in [REDIS, COMMANDS, &of_source("gateway", Trouble::Gap)] {
             assert_eq!(limit(key), None);
         }
+        assert_eq!(source(&of_source("gateway", Trouble::Gap)), Some("gateway"));
+        assert_eq!(source(REDIS), None);
     }
 }

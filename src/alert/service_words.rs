@@ -1,9 +1,14 @@
 //! What somebody is told of the service itself.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::words::{Words, link, local};
+use super::{
+    key::{self, Trouble},
+    words::{Words, link, local},
+};
 
 /// What is told where Redis can't be reached.
 #[must_use]
@@ -103,14 +108,18 @@ impl Place<'_> {
 
     /// What is told of keys and fields that are refused. Keys may name identities, so they are not told.
     #[must_use]
-    pub fn rejects(&self, kinds: usize, reason: &str) -> Words {
-        let more = match kinds {
-            0 | 1 => String::new(),
-            more => format!(", and {} more", more - 1),
+    pub fn rejects(&self, reasons: &BTreeSet<&str>) -> Words {
+        let told: Vec<_> = reasons.iter().take(3).copied().collect();
+        let more = match reasons.len().saturating_sub(told.len()) {
+            0 => String::new(),
+            more => format!("; and {more} other reasons"),
         };
         self.words(
             "has keys that are refused",
-            format!("One of them: {reason}{more}. The drain's record lists them (/v1/runs)."),
+            format!(
+                "{}{more}. The drain's record lists them (/v1/runs).",
+                told.join("; ")
+            ),
         )
     }
 
@@ -123,19 +132,46 @@ impl Place<'_> {
         )
     }
 
-    /// What is told when it is well again.
+    /// What is told when something is no longer wrong with it.
     #[must_use]
-    pub fn well(&self, was: &str, since: Option<DateTime<Utc>>, now: DateTime<Utc>, zone: Tz) -> Words {
-        self.words("is well again", format!("{}.", span(was, since, now, zone)))
+    pub fn well(
+        &self,
+        trouble: Trouble,
+        since: Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+        zone: Tz,
+    ) -> Words {
+        let (is, was) = match trouble {
+            Trouble::Failing => ("can be drained again", "It could not be drained"),
+            Trouble::Overdue => ("is drained again", "It was not drained"),
+            Trouble::Rejects => ("has no more keys that are refused", "Keys of it were refused"),
+            Trouble::Immortal => ("has no more keys without TTL", "Keys of it had no TTL"),
+            Trouble::Gap => ("has no more gaps", "It had gaps"),
+        };
+        self.words(is, format!("{}.", span(was, since, now, zone)))
+    }
+}
+
+/// What is told of an alert of a source or an environment that the catalog no longer has.
+#[must_use]
+pub fn gone(environment: &str, key: &str) -> Words {
+    let what = key::source(key).or(key::limit(key)).unwrap_or(key);
+    Words {
+        title: format!("{environment}: {what} is no longer watched"),
+        text: "The catalog has no such source or environment any more.".to_owned(),
+        link: None,
     }
 }
 
 /// What is told where more commands were sent to Redis than a day should have.
 #[must_use]
 pub fn commands(own: u64, server: Option<u64>, budget: u64) -> Words {
-    let server = server.map_or(String::new(), |server| {
-        format!(" The server has answered {server} today, whoever sent them.")
-    });
+    // The first look of a day has nothing to count from.
+    let server = server
+        .filter(|server| *server > 0)
+        .map_or(String::new(), |server| {
+            format!(" The server has answered {server} today, whoever sent them.")
+        });
     Words {
         title: format!("More than {budget} Redis commands today"),
         text: format!("folga has sent {own} of them since midnight (UTC).{server}"),

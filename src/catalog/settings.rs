@@ -1,8 +1,9 @@
 //! How the servers around the service are reached.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{fmt::Write as _, net::SocketAddr, path::PathBuf, time::Duration};
 
 use chrono::TimeDelta;
+use sha2::{Digest as _, Sha256};
 use toml::{Spanned, de::DeValue};
 
 use super::{
@@ -182,6 +183,17 @@ impl PostgresSettings {
 impl NtfySettings {
     /// Cooldown, and time after which an alert ends, where nothing is said.
     pub const QUARTER: TimeDelta = TimeDelta::minutes(15);
+
+    /// What tells these settings of a server from others, without saying them.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let token = self.token.as_ref().map_or("", Secret::reveal);
+        let digest = Sha256::digest([&self.url, &self.topic, token].join("\n"));
+        digest[..8].iter().fold(String::new(), |mut text, byte| {
+            _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
 
     pub(super) fn read(
         section: Option<Section<'_>>,

@@ -1,7 +1,7 @@
 //! The commands about alerts: `folga alerts …`.
 
 use anyhow::Context as _;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{Usage, check_environment, figures::limit};
@@ -12,9 +12,14 @@ use crate::{
     clock::Clock,
     ntfy::{Message, Ntfy, sequence},
     report,
-    store::{Store, StoreError, in_words, silences, silences::Silence},
+    store::{Store, StoreError, delivery, in_words, silences, silences::Silence},
     worker,
 };
+
+/// A silence that ends later would be forgotten.
+const FARTHEST: TimeDelta = TimeDelta::days(90);
+/// A reason is shown in a line.
+const LONGEST_REASON: usize = 200;
 
 /// What there is to do about alerts.
 #[derive(Debug, Subcommand)]
@@ -105,6 +110,12 @@ impl EndArgs {
             }
             (None, None) => return Err(Usage("a silence has no end: give --until or --for".to_owned())),
         };
+        if end > now + FARTHEST {
+            return Err(Usage(format!(
+                "a silence ends within {} days: give an earlier end, and silence it again when it is over",
+                FARTHEST.num_days()
+            )));
+        }
         if end <= now {
             return Err(Usage(
                 "the silence would be over already: give an end that lies ahead".to_owned(),
@@ -126,6 +137,12 @@ pub(super) async fn run(command: &AlertsCommand, catalog: Catalog, clock: Clock)
                     Usage("the reason is blank: say why, others will want to know".to_owned()).into(),
                 );
             }
+            if reason.chars().count() > LONGEST_REASON {
+                return Err(Usage(format!(
+                    "the reason is longer than {LONGEST_REASON} characters: say it in fewer"
+                ))
+                .into());
+            }
             let silence = Silence {
                 environment: args.named.env.clone(),
                 limit: args.named.id.clone(),
@@ -138,7 +155,11 @@ pub(super) async fn run(command: &AlertsCommand, catalog: Catalog, clock: Clock)
             named.check(&catalog)?;
             change(named, None, catalog, clock).await
         }
-        AlertsCommand::Test => test(&catalog, clock).await,
+        AlertsCommand::Test => {
+            let said = test(&catalog, clock).await?;
+            open_delivery(catalog, clock).await;
+            Ok(said)
+        }
     }
 }
 
@@ -170,6 +191,31 @@ async fn test(catalog: &Catalog, clock: Clock) -> anyhow::Result<String> {
         "it can't update notifications: the end of an alert is a message of its own"
     };
     Ok(format!("{place} has taken it as {}; {updates}", delivered.id))
+}
+
+/// A server that has taken a message takes what waits for it, too. Nobody is kept from testing by a missing database.
+async fn open_delivery(catalog: Catalog, clock: Clock) {
+    let settings = &catalog.postgres;
+    if settings.url.is_none() && !settings.data_dir.exists() {
+        return;
+    }
+    let open = async {
+        let app = App::open(catalog, clock).await?;
+        let opened = async {
+            let mut tx = app.folga.store.begin().await?;
+            delivery::open(&mut tx).await?;
+            tx.commit().await
+        };
+        let opened: Result<(), StoreError> = opened.await;
+        app.close().await?;
+        opened.map_err(|error| in_words(&error))
+    };
+    if let Err(error) = open.await {
+        tracing::info!(
+            error = format!("{error:#}"),
+            "alerts that wait are not sent sooner for it"
+        );
+    }
 }
 
 async fn list(args: &ListArgs, catalog: Catalog, clock: Clock) -> anyhow::Result<String> {

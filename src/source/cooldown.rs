@@ -25,6 +25,46 @@ impl Session {
         replies.into_iter().map(life).collect()
     }
 
+    /// Notes a text under a key for a while, where there is none; says whether there was none.
+    ///
+    /// # Errors
+    /// Whatever keeps the server from it.
+    pub async fn note_new(&self, key: &str, text: &str, life: TimeDelta) -> Result<bool, ReadError> {
+        let mut command = redis::cmd("SET");
+        command.arg(key).arg(text).arg("NX").arg("EX").arg(seconds(life));
+        Ok(self.ask(&command).await? == Value::Okay)
+    }
+
+    /// Notes a text under a key for a while, in place of what is there.
+    ///
+    /// # Errors
+    /// Whatever keeps the server from it.
+    pub async fn note_text(&self, key: &str, text: &str, life: TimeDelta) -> Result<(), ReadError> {
+        let mut command = redis::cmd("SET");
+        command.arg(key).arg(text).arg("EX").arg(seconds(life));
+        self.ask(&command).await.map(drop)
+    }
+
+    /// What is noted under a key.
+    ///
+    /// # Errors
+    /// Whatever keeps the server from answering.
+    pub async fn noted(&self, key: &str) -> Result<Option<String>, ReadError> {
+        match self.ask(redis::cmd("GET").arg(key)).await? {
+            Value::BulkString(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Value::Nil => Ok(None),
+            _ => Err(ReadError::Reply("GET")),
+        }
+    }
+
+    /// Forgets what is noted under a key; says whether this did it.
+    ///
+    /// # Errors
+    /// Whatever keeps the server from it.
+    pub async fn forget(&self, key: &str) -> Result<bool, ReadError> {
+        Ok(self.ask(redis::cmd("DEL").arg(key)).await? == Value::Int(1))
+    }
+
     /// Those of some keys that never expire, as printable text.
     ///
     /// # Errors
@@ -49,12 +89,7 @@ impl Session {
     pub async fn note(&self, keys: &[String], life: TimeDelta) -> Result<(), ReadError> {
         let mut commands = redis::pipe();
         for key in keys {
-            commands
-                .cmd("SET")
-                .arg(key)
-                .arg("1")
-                .arg("EX")
-                .arg(life.num_seconds().max(1));
+            commands.cmd("SET").arg(key).arg("1").arg("EX").arg(seconds(life));
         }
         for reply in self.try_all(&commands).await? {
             if let Value::ServerError(error) = reply {
@@ -63,4 +98,9 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// An expiry that the server takes.
+fn seconds(life: TimeDelta) -> i64 {
+    life.num_seconds().max(1)
 }

@@ -16,14 +16,17 @@ pub struct Delivery {
 }
 
 /// How deliveries go as of an instant. A clock that stands before the moment at which the server was closed has been set
-/// back: then it is open.
+/// back: then it is open. So it is under other settings than those with which it was closed.
 ///
 /// # Errors
 /// The database failed.
-pub async fn read(tx: &mut Tx, now: DateTime<Utc>) -> Result<Delivery, StoreError> {
-    let row = sqlx::query!("SELECT closed_until, planned_at, failures, error FROM delivery")
+pub async fn read(tx: &mut Tx, settings: &str, now: DateTime<Utc>) -> Result<Delivery, StoreError> {
+    let row = sqlx::query!("SELECT closed_until, planned_at, failures, error, settings FROM delivery")
         .fetch_one(&mut *tx)
         .await?;
+    if row.settings != settings {
+        return Ok(Delivery::default());
+    }
     let is_closed =
         |until: &DateTime<Utc>| *until > now && row.planned_at.is_none_or(|planned| planned <= now);
     Ok(Delivery {
@@ -41,13 +44,16 @@ pub async fn close(
     tx: &mut Tx,
     until: DateTime<Utc>,
     error: &str,
+    settings: &str,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     sqlx::query!(
-        "UPDATE delivery SET closed_until = $1, planned_at = $2, failures = failures + 1, error = $3",
+        "UPDATE delivery SET closed_until = $1, planned_at = $2, error = $3,
+             failures = CASE settings WHEN $4 THEN failures ELSE 0 END + 1, settings = $4",
         until,
         now,
-        error
+        error,
+        settings
     )
     .execute(&mut *tx)
     .await?;

@@ -181,5 +181,14 @@ pub fn explain(error: &StoreError) -> String {
 /// An error on its way to somebody who reads words only.
 #[must_use]
 pub fn in_words(error: &StoreError) -> anyhow::Error {
-    anyhow::Error::msg(explain(error))
+    if is_out_of_reach(error) {
+        Unusable(explain(error)).into()
+    } else {
+        anyhow::Error::msg(explain(error))
+    }
 }
+
+/// Postgres can't be used, whatever one would do with it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Unusable(pub String);

@@ -109,6 +109,26 @@ pub async fn revive(tx: &mut Tx, now: DateTime<Utc>) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// What is written on an alert that is put off for a cooldown.
+pub const COOLDOWN: &str = "cooldown";
+
+/// Takes back what was put off for a cooldown; says whether there was any.
+///
+/// # Errors
+/// The database failed.
+pub async fn withdraw(tx: &mut Tx, environment: &str, key: &str) -> Result<bool, StoreError> {
+    let withdrawn = sqlx::query!(
+        "UPDATE alerts SET state = 'replaced'
+         WHERE environment = $1 AND alert_key = $2 AND state = 'pending' AND held_by = $3",
+        environment,
+        key,
+        COOLDOWN
+    )
+    .execute(&mut *tx)
+    .await?;
+    Ok(withdrawn.rows_affected() > 0)
+}
+
 /// Takes what is due in hand for a while, the worst and oldest first. What another sender has in hand is left to it. A
 /// clock that stands before the moment at which something was planned has been set back: then it is due too.
 ///

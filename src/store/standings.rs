@@ -10,15 +10,31 @@ use crate::{
     time::Minute,
 };
 
-/// How the limits of an environment, and everything else of it, stand; by key.
+/// How one thing stands.
 ///
 /// # Errors
 /// The database failed.
-pub async fn read(tx: &mut Tx, environment: &str) -> Result<HashMap<String, Standing>, StoreError> {
+pub async fn of(tx: &mut Tx, environment: &str, key: &str) -> Result<Standing, StoreError> {
+    Ok(read(tx, environment, Some(key))
+        .await?
+        .remove(key)
+        .unwrap_or_default())
+}
+
+/// How the limits of an environment, and everything else of it, stand; by key. Of one thing, or of all.
+///
+/// # Errors
+/// The database failed.
+pub async fn read(
+    tx: &mut Tx,
+    environment: &str,
+    key: Option<&str>,
+) -> Result<HashMap<String, Standing>, StoreError> {
     let rows = sqlx::query!(
         "SELECT alert_key, level, since, last_high, peak, peak_at, judged_before FROM alert_states
-         WHERE environment = $1",
-        environment
+         WHERE environment = $1 AND ($2::text IS NULL OR alert_key = $2)",
+        environment,
+        key
     )
     .fetch_all(&mut *tx)
     .await?;

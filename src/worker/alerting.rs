@@ -8,9 +8,9 @@ use super::{
     commands,
     deliver::{Round, Sender},
     emergency::Emergency,
+    overdue::Overdue,
     post::{Post, PostCounts, PostStanding},
     schedule::Worker,
-    watch,
 };
 use crate::store::{Probe, StoreError, explain};
 
@@ -22,11 +22,15 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 /// A round of sending ends after this long, and the next one goes on.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// A round that hangs in a server that answers no more is given up, and the next one goes on.
+const ROUND_LIMIT: Duration = Duration::from_secs(150);
+
 /// Everything that tells somebody of something.
 pub struct Alerting {
     sender: Option<Sender>,
     emergency: Option<Emergency>,
     probe: Probe,
+    overdue: Overdue,
     post: Arc<Post>,
 }
 
@@ -40,6 +44,7 @@ impl Alerting {
             sender: Sender::new(&worker.folga)?,
             emergency: Emergency::new(&worker.folga.catalog)?,
             probe: Probe::new(&worker.folga.store),
+            overdue: Overdue::new(worker.folga.clock.now()),
             post,
         })
     }
@@ -71,27 +76,32 @@ impl Alerting {
             Ok(Err(error)) => Some(explain(&error)),
             Err(_) => Some("Postgres does not answer: check that it runs and is reachable".to_owned()),
         };
+        let now = worker.folga.clock.now();
         if let Some(reason) = missing {
+            self.overdue.begin_anew(now);
             if let Some(emergency) = self.emergency.as_ref().filter(|_| failed_before) {
-                emergency.down(&reason, worker.folga.clock.now()).await;
+                emergency.down(&reason, now).await;
             }
             return false;
         }
         if let Some(emergency) = &self.emergency {
-            emergency.up(worker.folga.clock.now()).await;
+            emergency.up(now).await;
         }
-        match self.round(worker).await {
-            Ok(Round { sent: 0, .. }) => {}
-            Ok(round) => tracing::info!(messages = round.sent, "alerts sent"),
+        match timeout(ROUND_LIMIT, self.round(worker)).await {
+            Err(_) => tracing::warn!("alerts wait: a server answers no more; the next round sends them"),
+            Ok(Ok(Round { sent: 0, .. })) => {}
+            Ok(Ok(round)) => tracing::info!(messages = round.sent, "alerts sent"),
             // Drains hold all connections, say.
-            Err(error) => tracing::warn!(error = explain(&error), "alerts wait: the next round sends them"),
+            Ok(Err(error)) => {
+                tracing::warn!(error = explain(&error), "alerts wait: the next round sends them");
+            }
         }
         true
     }
 
-    async fn round(&self, worker: &Worker) -> Result<Round, StoreError> {
+    async fn round(&mut self, worker: &Worker) -> Result<Round, StoreError> {
         let folga = &worker.folga;
-        watch::overdue(folga, &worker.board).await?;
+        self.overdue.look(folga, &worker.board).await?;
         commands::look(folga).await?;
         let round = match &self.sender {
             Some(sender) => sender.round(PATIENCE).await?,
@@ -102,7 +112,7 @@ impl Alerting {
             failed: round.failed.into(),
         });
         let mut tx = folga.store.begin().await?;
-        let standing = PostStanding::read(&mut tx, folga.clock.now()).await?;
+        let standing = PostStanding::read(&mut tx, folga.catalog.ntfy.as_ref(), folga.clock.now()).await?;
         tx.rollback().await?;
         self.post.note(standing);
         Ok(round)

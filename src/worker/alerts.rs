@@ -16,7 +16,7 @@ const MOST: i64 = 50;
 pub async fn read(folga: &Folga, environment: Option<&str>) -> Result<Alerts, StoreError> {
     let now = folga.clock.now();
     let mut tx = folga.store.begin_snapshot().await?;
-    let post = PostStanding::read(&mut tx, now).await?;
+    let post = PostStanding::read(&mut tx, folga.catalog.ntfy.as_ref(), now).await?;
     let alerts = Alerts {
         standings: alerts::alerted(&mut tx, environment).await?,
         silences: silences::holding(&mut tx, environment, now).await?,

@@ -126,10 +126,7 @@ impl Board {
     #[must_use]
     pub fn state(&self, line: &Line, now: DateTime<Utc>) -> State {
         let standing = line.standing();
-        let since = standing
-            .last_success
-            .map_or(self.started_at, |success| success.max(self.started_at));
-        if is_overdue(&line.schedule, since, line.patience, now) {
+        if self.is_late(line, self.started_at, now) {
             return State::Overdue;
         }
         match standing.last_run {
@@ -137,6 +134,17 @@ impl Board {
             Some((_, RunOutcome::Failed)) => State::Failed,
             Some(_) => State::Ok,
         }
+    }
+
+    /// Whether no run of a line has succeeded for too long, counted from an instant at the earliest.
+    #[must_use]
+    pub fn is_late(&self, line: &Line, counted_from: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+        let from = counted_from.max(self.started_at);
+        let since = line
+            .standing()
+            .last_success
+            .map_or(from, |success| success.max(from));
+        is_overdue(&line.schedule, since, line.patience, now)
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Folga, watch};
+use super::{Folga, findings};
 use crate::{
     source::Session,
     store::{StoreError, runs, settings},
@@ -49,7 +49,7 @@ pub async fn look(folga: &Folga) -> Result<(), StoreError> {
             seen
         }
     };
-    watch::commands(folga, own, seen.today).await
+    findings::commands(folga, own, seen.today).await
 }
 
 /// What the server has answered since it started; none where it is down or the account may not look.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 
-use super::{Folga, note::Noted};
+use super::{Folga, cooldown::Noted};
 use crate::{
     alert::{
         Due, Kind, Level,
@@ -21,8 +21,7 @@ use crate::{
 const LEASE: TimeDelta = TimeDelta::minutes(3);
 /// Alerts that one round takes.
 const ROUND: i64 = 2000;
-/// What is written on alerts that are put off.
-const COOLDOWN: &str = "cooldown";
+/// What is written on alerts that are put off for the budget's sake.
 const BUDGET: &str = "the day's budget of messages";
 
 /// Sends alerts to the notification server of the catalog.
@@ -80,7 +79,7 @@ impl Sender {
     pub async fn round(&self, patience: Duration) -> Result<Round, StoreError> {
         let (began, now) = (Instant::now(), self.folga.clock.now());
         let mut tx = self.folga.store.begin().await?;
-        let delivery = delivery::read(&mut tx, now).await?;
+        let delivery = delivery::read(&mut tx, &self.settings.fingerprint(), now).await?;
         if delivery.closed_until.is_some() {
             tx.rollback().await?;
             return Ok(Round::default());
@@ -95,7 +94,14 @@ impl Sender {
         let spent = outbox::spent(&mut tx, midnight, now - budget::RECOVERY, now).await?;
         tx.commit().await?;
 
-        let noted = Noted::read(&self.folga, &due).await;
+        // Redis is asked only about what would go out else.
+        let is_free = |alert: &&Due| {
+            let starts = Fate::Send {
+                starts_cooldown: true,
+            };
+            fate(alert, self.settings.cooldown, None, now) == starts
+        };
+        let noted = Noted::read(&self.folga, &due.iter().filter(is_free).collect::<Vec<_>>()).await;
         let mut tx = self.folga.store.begin().await?;
         let going = self.sort(&mut tx, due, &noted, now).await?;
         let room = Room::new(self.settings.daily_budget, spent);
@@ -151,7 +157,9 @@ impl Sender {
         for alert in due {
             match fate(&alert, self.settings.cooldown, noted.of(alert.id), now) {
                 Fate::Send { starts_cooldown } => going.push((alert, starts_cooldown)),
-                Fate::Cooldown(until) => outbox::hold(tx, &[alert.id], until, COOLDOWN, false, now).await?,
+                Fate::Cooldown(until) => {
+                    outbox::hold(tx, &[alert.id], until, outbox::COOLDOWN, false, now).await?
+                }
                 Fate::Silence(until) => outbox::hold(tx, &[alert.id], until, SILENCE, false, now).await?,
                 Fate::Drop => dropped.push(alert.id),
             }
@@ -301,7 +309,7 @@ impl Sender {
         let concerns_all = failure.concerns_all();
         if concerns_all {
             let until = failure.retry_at(failures, now);
-            delivery::close(&mut tx, until, &words, now).await?;
+            delivery::close(&mut tx, until, &words, &self.settings.fingerprint(), now).await?;
             outbox::release(&mut tx, &ids(letter)).await?;
             if matches!(failure, Failure::Refused { .. }) {
                 tracing::error!(error = words, next = %until, "alerts can't be sent until the settings are mended");

@@ -9,8 +9,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::timeout;
 
 use super::{
-    Folga, gaps, sealed_before,
-    watch::{self, Findings},
+    Folga,
+    findings::{self, Findings},
+    gaps, sealed_before,
     write::{self, Batch, Closing, Origin, Write, millis},
 };
 use crate::{
@@ -33,7 +34,7 @@ const HELD_SAMPLES: usize = 1_000_000;
 const LARGE_HASH: i64 = 50_000;
 
 /// No run may take longer, whatever hangs: the next one reads what it left.
-const RUN_LIMIT: Duration = Duration::from_mins(15);
+pub(super) const RUN_LIMIT: Duration = Duration::from_mins(15);
 
 /// Why a drain could not be finished.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +118,11 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
         gaps,
         error: result.as_ref().err().map(ToString::to_string),
     };
+    tally.findings.missed = gaps::runs(&tally.missed);
+    tally.findings.redis_answers = match &result {
+        Err(DrainError::Read(ReadError::Silent(_) | ReadError::Broken(_))) => answers(folga).await,
+        _ => true,
+    };
     match keep(folga, &run, result.err().as_ref(), &tally).await {
         Ok(id) => run.id = id,
         Err(error) => {
@@ -129,6 +135,14 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
     Drained {
         run,
         ahead_seconds: tally.ahead_seconds,
+    }
+}
+
+/// Whether Redis answers at all, after it did not answer a run to its end.
+async fn answers(folga: &Folga) -> bool {
+    match Session::open(&folga.catalog.redis).await {
+        Ok(session) => session.ping().await.is_ok(),
+        Err(_) => false,
     }
 }
 
@@ -147,7 +161,7 @@ async fn keep(
     if let Some(before) = tally.gaps_before {
         coverage::note_gaps(&mut tx, &run.environment, &run.source, before.start()).await?;
     }
-    watch::after_run(&mut tx, folga, run, error, &tally.findings).await?;
+    findings::after_run(&mut tx, folga, run, error, &tally.findings).await?;
     tx.commit().await?;
     Ok(id)
 }
@@ -182,7 +196,9 @@ impl Known {
             tracing::warn!("a clock that was ahead has read minutes to come: they are read again");
             let readable_from = Hour::containing(now - source.ttl);
             coverage::read_again(&mut tx, environment, &source.name, readable_from).await?;
-            coverage.values_mut().for_each(|masks| masks.settled = 0);
+            for masks in coverage.values_mut() {
+                masks.settled = 0;
+            }
         }
         let large = match source.kind {
             SourceKind::Hash => {

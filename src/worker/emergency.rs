@@ -1,8 +1,10 @@
 //! The one alert that can't wait in the database: that the database can't be used.
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
     alert::{
@@ -16,23 +18,79 @@ use crate::{
     source::Session,
 };
 
-/// Tells of Postgres without Postgres. What was told is known to Redis, and to this process as long as it lives.
+/// A process that is about to tell has so long until another one may.
+const TELLING_LASTS: TimeDelta = TimeDelta::minutes(1);
+/// What Redis notes meanwhile, in place of the instant since when Postgres can't be used.
+const TELLING: &str = "telling";
+/// An outage is remembered so long, for whoever finds Postgres back.
+const REMEMBERED: TimeDelta = TimeDelta::days(7);
+/// Where Redis can't say whether somebody was told, it is asked again so soon.
+const PAUSE: Duration = Duration::from_mins(1);
+
+/// Tells of Postgres without Postgres. What was told is known to Redis, where it may be written, and to this process as
+/// long as it lives.
 pub struct Emergency {
     ntfy: Ntfy,
     settings: NtfySettings,
     redis: RedisSettings,
-    noted: String,
+    /// Lives as long as nobody is to be told again.
+    lately: String,
+    /// Lives as long as somebody believes that Postgres can't be used.
+    open: String,
     base_url: Option<String>,
     zone: Tz,
-    outage: Mutex<Option<Outage>>,
+    known: Mutex<Known>,
+}
+
+/// What this process knows.
+#[derive(Default)]
+struct Known {
+    outage: Option<Outage>,
+    /// When it told last.
+    last_told: Option<Instant>,
+    /// Whether Redis has said if an earlier process left an outage that is over.
+    is_asked: bool,
+    /// Since when Postgres could not be used, where that it can be again is this process' to tell.
+    back: Option<DateTime<Utc>>,
+    /// How often that has failed, and when it is tried again.
+    failures: u32,
+    next_try: Option<Instant>,
 }
 
 /// A time in which Postgres can't be used.
 struct Outage {
     since: DateTime<Utc>,
-    told: bool,
+    told: Told,
     failures: u32,
-    next_attempt: DateTime<Utc>,
+    next_try: Instant,
+}
+
+/// Who told of an outage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nobody,
+    Here { is_noted: bool },
+    Elsewhere,
+}
+
+/// What Redis says to a process that would tell of an outage.
+enum Leave {
+    Granted,
+    ToldElsewhere,
+    Wait(TimeDelta),
+    /// It can't be reached, or may not be written.
+    Unknown,
+}
+
+impl Outage {
+    fn new(since: DateTime<Utc>) -> Self {
+        Self {
+            since,
+            told: Told::Nobody,
+            failures: 0,
+            next_try: Instant::now(),
+        }
+    }
 }
 
 impl Emergency {
@@ -49,76 +107,117 @@ impl Emergency {
             ntfy: Ntfy::new(&settings)?,
             settings,
             redis: catalog.redis.clone(),
-            noted: format!("{prefix}ac:folga:{}:{}", key::POSTGRES, Level::Critical),
+            lately: key::noted(prefix, key::POSTGRES, Level::Critical.name()),
+            open: key::noted(prefix, key::POSTGRES, "open"),
             base_url: catalog.http.base_url.clone(),
             zone: catalog.timezone,
-            outage: Mutex::new(None),
+            known: Mutex::default(),
         }))
     }
 
-    /// Tells that Postgres can't be used, where nobody was told yet.
+    /// Tells that Postgres can't be used, where nobody was told yet: once within a cooldown, however often it goes.
     pub async fn down(&self, error: &str, now: DateTime<Utc>) {
-        let mut outage = self.outage.lock().await;
-        let outage = outage.get_or_insert(Outage {
-            since: now,
-            told: false,
-            failures: 0,
-            next_attempt: now,
-        });
-        if outage.told || now < outage.next_attempt {
-            return;
-        }
-        if self.was_told().await {
-            outage.told = true;
-            return;
-        }
-        match self
-            .send(&service_words::postgres_down(error), Kind::Raised, now)
-            .await
-        {
-            Ok(()) => {
-                outage.told = true;
-                self.remember(self.settings.cooldown).await;
-            }
-            Err(failure) => {
-                outage.next_attempt = failure.retry_at(outage.failures, now);
-                outage.failures += 1;
-                tracing::error!(error = %failure, next = %outage.next_attempt, "that Postgres can't be used could not be told");
-            }
-        }
+        self.tell(error, now, false).await;
     }
 
     /// Tells that Postgres can't be used by a service that ends for that reason. It may be started again at once, over and
     /// over, so it is told only where Redis remembers it.
     pub async fn at_start(&self, error: &str, now: DateTime<Utc>) {
-        if self.was_told().await || !self.remember(self.settings.cooldown).await {
+        self.tell(error, now, true).await;
+    }
+
+    async fn tell(&self, error: &str, now: DateTime<Utc>, only_if_noted: bool) {
+        let mut known = self.known.lock().await;
+        let lately = known.last_told.map(|told| told + after(self.settings.cooldown));
+        let was_back = known.back.take();
+        let outage = known.outage.get_or_insert_with(|| Outage::new(now));
+        if was_back.is_some() {
+            // Nobody has heard yet that it was back.
+            outage.told = Told::Here { is_noted: false };
+        }
+        if outage.told != Told::Nobody
+            || Instant::now() < outage.next_try.max(lately.unwrap_or(outage.next_try))
+        {
             return;
         }
-        if let Err(failure) = self
+        let is_noted = match self.ask_leave().await {
+            Leave::Granted => true,
+            Leave::Unknown if only_if_noted => return,
+            Leave::Unknown => false,
+            Leave::ToldElsewhere => {
+                outage.told = Told::Elsewhere;
+                return;
+            }
+            Leave::Wait(span) => {
+                outage.next_try = Instant::now() + after(span);
+                return;
+            }
+        };
+        match self
             .send(&service_words::postgres_down(error), Kind::Raised, now)
             .await
         {
-            tracing::error!(error = %failure, "that Postgres can't be used could not be told");
-            self.forget().await;
+            Ok(()) => {
+                outage.told = Told::Here {
+                    is_noted: is_noted && self.note(outage.since).await.is_ok(),
+                };
+                known.last_told = Some(Instant::now());
+            }
+            Err(failure) => {
+                let next = failure.retry_at(outage.failures, now);
+                outage.next_try = Instant::now() + after(next - now);
+                outage.failures += 1;
+                tracing::error!(error = %failure, %next, "that Postgres can't be used could not be told");
+                if is_noted {
+                    // It expires in any case.
+                    _ = self.take_leave_back().await;
+                }
+            }
         }
     }
 
-    /// Tells that Postgres can be used again, where somebody was told that it could not.
+    /// Tells that Postgres can be used again, where somebody was told that it could not: by this process, another one or
+    /// an earlier one.
     pub async fn up(&self, now: DateTime<Utc>) {
-        let mut outage = self.outage.lock().await;
-        let Some(over) = outage.as_mut() else { return };
-        if over.told {
-            if now < over.next_attempt {
-                return;
-            }
-            let words = service_words::postgres_up(over.since, now, self.zone);
+        let mut known = self.known.lock().await;
+        let told = known.outage.as_ref().map_or(Told::Nobody, |outage| outage.told);
+        if known.back.is_none() && known.is_asked && told == Told::Nobody {
+            known.outage = None;
+            return;
+        }
+        if known.next_try.is_some_and(|next| Instant::now() < next) {
+            return;
+        }
+        if known.back.is_none() {
+            let own = known.outage.as_ref().map(|outage| outage.since);
+            known.back = match (self.take_back().await, told) {
+                (Ok(Some(since)), _) => Some(own.map_or(since, |own| own.min(since))),
+                // Redis was never told, or can't be asked now.
+                (Ok(None), Told::Here { is_noted: false }) | (Err(_), Told::Here { .. }) => own,
+                // Another process has taken it back, or nobody was told.
+                (Ok(None), _) => None,
+                (Err(_), _) => {
+                    known.next_try = Some(Instant::now() + PAUSE);
+                    return;
+                }
+            };
+            known.is_asked = true;
+        }
+        if let Some(since) = known.back {
+            let words = service_words::postgres_up(since, now, self.zone);
             if let Err(failure) = self.send(&words, Kind::Ended, now).await {
-                over.next_attempt = failure.retry_at(over.failures, now);
-                over.failures += 1;
+                let next = failure.retry_at(known.failures, now);
+                known.next_try = Some(Instant::now() + after(next - now));
+                known.failures += 1;
+                tracing::warn!(error = %failure, %next, "that Postgres can be used again could not be told");
                 return;
             }
         }
-        *outage = None;
+        *known = Known {
+            last_told: known.last_told,
+            is_asked: true,
+            ..Known::default()
+        };
     }
 
     async fn send(&self, words: &Words, kind: Kind, now: DateTime<Utc>) -> Result<(), Failure> {
@@ -133,27 +232,61 @@ impl Emergency {
         self.ntfy.publish(&message, now).await.map(drop)
     }
 
-    async fn was_told(&self) -> bool {
-        let Ok(session) = Session::open(&self.redis).await else {
-            return false;
+    /// Asks Redis whether this process is the one to tell.
+    async fn ask_leave(&self) -> Leave {
+        let ask = async {
+            let session = Session::open(&self.redis).await.ok()?;
+            if let Some(text) = session.noted(&self.open).await.ok()? {
+                return Some(match &*text {
+                    TELLING => Leave::Wait(TELLING_LASTS),
+                    _ => Leave::ToldElsewhere,
+                });
+            }
+            let lives = session.remaining(std::slice::from_ref(&self.lately)).await.ok()?;
+            if let Some(life) = lives.into_iter().flatten().next() {
+                return Some(Leave::Wait(life));
+            }
+            let is_first = session.note_new(&self.open, TELLING, TELLING_LASTS).await.ok()?;
+            Some(if is_first {
+                Leave::Granted
+            } else {
+                Leave::Wait(TELLING_LASTS)
+            })
         };
-        let lives = session.remaining(std::slice::from_ref(&self.noted)).await;
-        lives.is_ok_and(|lives| lives.iter().any(Option::is_some))
+        ask.await.unwrap_or(Leave::Unknown)
     }
 
-    /// Has Redis remember that it was told. Where nothing may be written there, whoever runs next tells it again.
-    async fn remember(&self, life: TimeDelta) -> bool {
-        let Ok(session) = Session::open(&self.redis).await else {
-            return false;
-        };
+    async fn take_leave_back(&self) -> anyhow::Result<()> {
+        Session::open(&self.redis).await?.forget(&self.open).await?;
+        Ok(())
+    }
+
+    /// Has Redis remember that it was told.
+    async fn note(&self, since: DateTime<Utc>) -> anyhow::Result<()> {
+        let session = Session::open(&self.redis).await?;
         session
-            .note(std::slice::from_ref(&self.noted), life)
-            .await
-            .is_ok()
+            .note_text(&self.open, &since.to_rfc3339(), REMEMBERED)
+            .await?;
+        session
+            .note(std::slice::from_ref(&self.lately), self.settings.cooldown)
+            .await?;
+        Ok(())
     }
 
-    async fn forget(&self) {
-        // It expires in any case.
-        _ = self.remember(TimeDelta::seconds(1)).await;
+    /// Has Redis forget that it was told; gives since when Postgres could not be used, to one process alone.
+    async fn take_back(&self) -> anyhow::Result<Option<DateTime<Utc>>> {
+        let session = Session::open(&self.redis).await?;
+        let since = session.noted(&self.open).await?;
+        let Some(since) = since.filter(|text| text != TELLING) else {
+            return Ok(None);
+        };
+        // An account that may only read has noted nothing.
+        let is_own = session.forget(&self.open).await?;
+        Ok(since.parse().ok().filter(|_| is_own))
     }
+}
+
+/// A span as time that passes.
+fn after(span: TimeDelta) -> Duration {
+    span.to_std().unwrap_or_default()
 }

@@ -70,7 +70,7 @@ impl<'a> Judge<'a> {
             context,
             changes,
             limits,
-            standings: standings::read(tx, environment).await?,
+            standings: standings::read(tx, environment, None).await?,
             known: HashMap::new(),
             clear_after: folga
                 .catalog

@@ -4,7 +4,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use crate::store::{StoreError, Tx, delivery, outbox};
+use crate::{
+    catalog::NtfySettings,
+    store::{StoreError, Tx, delivery, outbox},
+};
 
 /// How the deliveries of this process go.
 #[derive(Debug, Default)]
@@ -78,12 +81,21 @@ impl Post {
 }
 
 impl PostStanding {
-    /// How deliveries stand in the database as of an instant.
+    /// How deliveries to a server stand in the database as of an instant.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn read(tx: &mut Tx, now: DateTime<Utc>) -> Result<Self, StoreError> {
-        let delivery = delivery::read(tx, now).await?;
+    pub async fn read(
+        tx: &mut Tx,
+        server: Option<&NtfySettings>,
+        now: DateTime<Utc>,
+    ) -> Result<Self, StoreError> {
+        let delivery = delivery::read(
+            tx,
+            &server.map(NtfySettings::fingerprint).unwrap_or_default(),
+            now,
+        )
+        .await?;
         Ok(Self {
             waiting: outbox::waiting(tx).await?.max(0).cast_unsigned(),
             closed_until: delivery.closed_until,

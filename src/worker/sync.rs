@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use super::{
     Folga,
     aggregate::{self, ActiveShape, FoldContext},
+    gone::end_what_is_gone,
     whole_from,
 };
 use crate::{
@@ -52,6 +53,7 @@ pub async fn sync(folga: &Folga) -> anyhow::Result<()> {
     for environment in &catalog.environments {
         sync_environment(folga, &environment.name).await?;
     }
+    end_what_is_gone(folga).await?;
     Ok(())
 }
 

@@ -10,15 +10,17 @@ use chrono::{DateTime, Utc};
 use super::{
     Folga,
     aggregate::{self, Changes, FoldContext},
+    findings, gaps,
     judge::Judge,
     sealed_before, sync,
 };
 use crate::{
+    alert::service_words::Place,
     fold::least,
     source::{KeyRead, Labels, SeriesName},
     store::{
         StoreError, Tx,
-        coverage::{self, Seen},
+        coverage::{self, Seen, holds},
         labels,
         minutes::{self, RowKey, Rows},
         series::{self, Series},
@@ -229,6 +231,7 @@ impl<'a> Write<'a> {
         }
         doubtful.append(&mut self.fell);
         doubtful.extend(&closing.suspect);
+        self.tell_of_doubt(doubtful).await?;
         let seen = Seen {
             covered: &closing.complete,
             doubtful,
@@ -275,6 +278,32 @@ impl<'a> Write<'a> {
             "written"
         );
         Ok(())
+    }
+
+    /// Counts that were lost are told by the transaction that notes it, as no later one finds them again.
+    async fn tell_of_doubt(&mut self, doubtful: &BTreeSet<Minute>) -> Result<(), StoreError> {
+        let (Some(first), Some(last)) = (doubtful.first(), doubtful.last()) else {
+            return Ok(());
+        };
+        let Origin {
+            folga,
+            environment,
+            source,
+            ..
+        } = self.origin;
+        let (from, to) = (first.hour(), last.hour().next());
+        let known = coverage::read(&mut self.tx, environment, source, from, to).await?;
+        let is_known = |minute: &&Minute| {
+            let masks = known.get(&minute.hour());
+            masks.is_some_and(|masks| holds(masks.doubtful, **minute))
+        };
+        let new = doubtful
+            .iter()
+            .filter(|minute| !is_known(minute))
+            .copied()
+            .collect();
+        let place = Place { environment, source };
+        findings::gap(&mut self.tx, folga, place, &gaps::runs(&new)).await
     }
 
     /// The minutes of which a row that was read before is gone although the life of its key is not over.

@@ -430,7 +430,7 @@ async fn what_began_before_there_was_anybody_to_tell_is_told_while_it_lasts() {
     count(&watch.bench, "202503101203", 25).await;
     watch.drain(noon(5)).await;
     // As it is kept where the catalog names no server.
-    sqlx::query("UPDATE alerts SET state = 'unsent'")
+    sqlx::raw_sql("UPDATE alerts SET state = 'unsent'")
         .execute(&watch.bench.pool)
         .await
         .unwrap();

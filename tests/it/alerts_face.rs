@@ -1,5 +1,6 @@
 //! What people see of alerts: the command line, the API, the page and health.
 
+use folga::catalog::Catalog;
 use serde_json::{Value, json};
 
 use super::support::{
@@ -199,6 +200,22 @@ async fn what_is_no_silence_is_refused_with_the_remedy() {
             "give an end that lies ahead",
         ),
         (
+            &["messages", "--env", "prod", "--for", "91d", "--reason", "x"],
+            "within 90 days",
+        ),
+        (
+            &[
+                "messages",
+                "--env",
+                "prod",
+                "--for",
+                "2h",
+                "--reason",
+                &"x".repeat(201),
+            ],
+            "longer than 200 characters",
+        ),
+        (
             &["messages", "--env", "prod", "--for", "2h", "--reason", " "],
             "say why",
         ),
@@ -275,18 +292,29 @@ async fn health_and_metrics_tell_of_deliveries_that_fail() {
     );
     serving.end().await;
 
+    let before = std::fs::read_to_string(bench.folder.join("folga.toml")).unwrap();
+    let with_ntfy = before.replacen("[[environment]]", &format!("{NTFY}[[environment]]"), 1);
+    bench.write_catalog(&with_ntfy);
+    let lookup = |name: &str| (name == "FOLGA_REDIS_URL").then(|| bench.redis_url.clone());
+    let catalog = Catalog::load(&bench.folder.join("folga.toml"), &lookup, false).unwrap();
     // As a sender leaves it whose server answers nothing.
-    let failing = "UPDATE delivery SET closed_until = '2125-01-01', planned_at = '2025-03-10', failures = 3,
-            error = 'no answer';
-        UPDATE alerts SET state = 'pending' WHERE level = 'over';";
-    sqlx::raw_sql(failing).execute(&bench.pool).await.unwrap();
+    let failing = format!(
+        "UPDATE delivery SET closed_until = '2125-01-01', planned_at = '2025-03-10', failures = 3,
+             error = 'no answer', settings = '{}';
+         UPDATE alerts SET state = 'pending' WHERE level = 'over';",
+        catalog.ntfy.unwrap().fingerprint()
+    );
+    sqlx::raw_sql(sqlx::AssertSqlSafe(failing))
+        .execute(&bench.pool)
+        .await
+        .unwrap();
     // Without [ntfy] nothing is sent, so that nothing fails.
+    bench.write_catalog(&before);
     let serving = serve(&bench).await;
     assert_ne!(calm(&serving).await["status"], "degraded");
     serving.end().await;
 
-    let catalog = std::fs::read_to_string(bench.folder.join("folga.toml")).unwrap();
-    bench.write_catalog(&catalog.replacen("[[environment]]", &format!("{NTFY}[[environment]]"), 1));
+    bench.write_catalog(&with_ntfy);
     let serving = serve(&bench).await;
     let health = calm(&serving).await;
     assert_eq!(health["status"], "degraded", "{health}");

@@ -303,3 +303,29 @@ async fn a_hanging_server_holds_up_neither_drains_nor_health() {
     server.set(Manner::Proper);
     assert_eq!(serving.end().await.0, Some(0));
 }
+
+#[tokio::test]
+async fn a_server_that_was_mended_is_asked_at_once() {
+    // By other settings, or by a test that it took.
+    for by_settings in [true, false] {
+        let mut watch = Watch::new(&catalog(), "").await;
+        watch.server.want("tk_right");
+        count(&watch.bench, "202503101203", 35).await;
+        watch.run(noon(5)).await;
+        watch.run(noon(6)).await;
+        assert_eq!(watch.server.requests().len(), 1);
+        if by_settings {
+            watch.show_token("tk_right");
+        } else {
+            // The server lets the others in.
+            watch.server.want_nothing();
+            let test = watch.bench.folga(&["alerts", "test"]).run().await;
+            assert!(test.succeeded().stdout.contains("has taken it"));
+        }
+        watch.send(noon(8)).await;
+        assert_eq!(
+            watch.server.titles().last().unwrap(),
+            "prod: messages is over its limit with 35 of 30 (116.7 %)"
+        );
+    }
+}

@@ -12,6 +12,7 @@ mod demo;
 mod direct;
 mod doubt;
 mod embedded;
+mod emergency;
 mod etag;
 mod failure;
 mod formats;

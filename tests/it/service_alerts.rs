@@ -1,7 +1,10 @@
 //! Alerts of the service itself: Redis, Postgres, sources, the command budget.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use folga::servers::PrivatePostgres;
+use folga::{
+    servers::PrivatePostgres,
+    worker::{board::Board, overdue::Overdue},
+};
 
 use super::support::{
     Bench, NtfyServer, Serving, Watch, at,
@@ -126,9 +129,191 @@ async fn keys_that_are_refused_are_told_once_until_there_are_none() {
         titles,
         [
             "prod: gateway has keys that are refused",
-            "prod: gateway is well again"
+            "prod: gateway has no more keys that are refused"
         ]
     );
+}
+
+#[tokio::test]
+async fn a_new_reason_for_refused_keys_does_not_hide_behind_an_old_one() {
+    let watch = Watch::new(&catalog(), "").await;
+    // Texts that are no counts stay; an empty identity comes and goes.
+    for minutes in 0..12 {
+        let minute = noon(minutes * 5 - 2).format("%Y%m%d%H%M");
+        let key = watch.bench.key(&format!("m:messages:{minute}"));
+        let odd: &[u8] = if minutes >= 3 && minutes % 2 == 1 {
+            b""
+        } else {
+            b"esc-2"
+        };
+        put(&watch.bench, &key, &[(b"esc-1", b"many"), (odd, b"3")]).await;
+        watch.run(noon(minutes * 5)).await;
+    }
+    let taken = watch.server.taken();
+    let told: Vec<_> = (taken.iter())
+        .filter(|own| own["title"] == "prod: gateway has keys that are refused")
+        .map(|own| own["message"].as_str().unwrap())
+        .collect();
+    let [first, second] = told[..] else {
+        panic!("{told:?}")
+    };
+    assert!(!first.contains("does not fit"), "{first}");
+    assert!(second.contains("does not fit"), "{second}");
+}
+
+#[tokio::test]
+async fn a_redis_that_comes_and_goes_is_told_once_in_a_cooldown() {
+    let mut watch = Watch::with_own_redis(&catalog(), "").await;
+    watch.run(noon(0)).await;
+    for minutes in 1..=60 {
+        let redis = watch.bench.own_redis.as_mut().unwrap();
+        if minutes % 2 == 1 {
+            redis.stop().unwrap();
+        } else {
+            redis.restart().unwrap();
+        }
+        watch.run(noon(minutes)).await;
+    }
+    let titles = watch.server.titles();
+    let count = |title: &str| titles.iter().filter(|own| **own == title).count();
+    let (down, up) = (
+        count("folga can't reach Redis"),
+        count("folga reaches Redis again"),
+    );
+    assert_eq!((down, up, titles.len()), (4, 4, 8), "{titles:?}");
+}
+
+#[tokio::test]
+async fn drains_are_overdue_only_by_their_own_fault() {
+    let others = MESSAGES
+        .replace("\"gateway\"", "\"portal\"")
+        .replace("}m:", "}p:");
+    let catalog = [HEAD, MESSAGES, &others, &limits(&[("messages", THIRTY)])].concat();
+    let mut watch = Watch::with_own_redis(&catalog, "").await;
+    let board = Board::new(watch.catalog(), noon(0), &[]);
+    let mut overdue = Overdue::new(noon(0));
+    // Redis is down for an hour: that is told, and nothing else.
+    watch.bench.own_redis.as_mut().unwrap().stop().unwrap();
+    for minutes in (5..=60).step_by(5) {
+        watch.drain(noon(minutes)).await;
+        overdue.look(&watch.jobs(noon(minutes)), &board).await.unwrap();
+    }
+    // The first run after it leaves the others their time.
+    watch.bench.own_redis.as_mut().unwrap().restart().unwrap();
+    watch.drain(noon(65)).await;
+    overdue.look(&watch.jobs(noon(65)), &board).await.unwrap();
+    // One that is being drained may still end.
+    board.lines[1].begin(noon(65));
+    overdue.look(&watch.jobs(noon(72)), &board).await.unwrap();
+    watch.send(noon(72)).await;
+    assert_eq!(
+        watch.server.titles(),
+        ["folga reaches Redis again", "prod: gateway has not been drained"]
+    );
+    overdue.look(&watch.jobs(noon(82)), &board).await.unwrap();
+    watch.send(noon(82)).await;
+    assert_eq!(watch.server.titles()[2..], ["prod: portal has not been drained"]);
+    watch.run(noon(85)).await;
+    assert_eq!(
+        watch.server.titles()[3..],
+        ["prod: gateway is drained again", "prod: portal is drained again"]
+    );
+}
+
+#[tokio::test]
+async fn a_source_that_fails_is_not_overdue_as_well() {
+    let mut watch = Watch::with_own_redis(&catalog(), "").await;
+    let board = Board::new(watch.catalog(), noon(0), &[]);
+    let mut overdue = Overdue::new(noon(0));
+    redis::cmd("ACL")
+        .arg(&["SETUSER", "nobody", "on", ">secret", "+@connection"])
+        .exec_async(&mut watch.bench.redis().await)
+        .await
+        .unwrap();
+    watch.login("nobody", "secret");
+    for minutes in (5..=30).step_by(5) {
+        watch.run(noon(minutes)).await;
+        overdue.look(&watch.jobs(noon(minutes)), &board).await.unwrap();
+    }
+    watch.send(noon(31)).await;
+    let [failing] = &watch.server.taken()[..] else {
+        panic!("{:?}", watch.server.titles())
+    };
+    assert_eq!(failing["title"], "prod: gateway can't be drained");
+    assert!(
+        failing["message"].as_str().unwrap().contains("+@read"),
+        "{failing}"
+    );
+}
+
+/// Has the database refuse the records of runs, or not.
+async fn refuse_records(bench: &Bench, refuse: bool) {
+    let text = if refuse {
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused'; END $$;
+         CREATE TRIGGER refuse BEFORE INSERT ON runs EXECUTE FUNCTION refuse()"
+    } else {
+        "DROP TRIGGER refuse ON runs"
+    };
+    sqlx::raw_sql(text).execute(&bench.pool).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_gap_is_told_although_the_record_of_its_run_was_lost() {
+    let watch = Watch::new(&catalog(), "").await;
+    count(&watch.bench, "202503101158", 3).await;
+    watch.run(noon(0)).await;
+    refuse_records(&watch.bench, true).await;
+    watch.run(noon(300)).await;
+    assert_eq!(watch.server.taken().len(), 0);
+    refuse_records(&watch.bench, false).await;
+    watch.run(noon(301)).await;
+    assert_eq!(watch.server.titles(), ["prod: gateway has a gap of 181 min"]);
+}
+
+#[tokio::test]
+async fn lost_counts_are_told_although_the_record_of_their_run_was_lost() {
+    let watch = Watch::new(&catalog(), "").await;
+    count(&watch.bench, "202503101158", 3).await;
+    watch.run(noon(0)).await;
+    redis::cmd("DEL")
+        .arg(watch.bench.key("m:messages:202503101158"))
+        .exec_async(&mut watch.bench.redis().await)
+        .await
+        .unwrap();
+    refuse_records(&watch.bench, true).await;
+    watch.run(noon(1)).await;
+    assert_eq!(watch.server.titles(), ["prod: gateway has a gap of 1 min"]);
+    refuse_records(&watch.bench, false).await;
+    watch.run(noon(2)).await;
+    assert_eq!(watch.server.taken().len(), 1);
+}
+
+#[tokio::test]
+async fn what_left_the_catalog_is_alerted_no_longer() {
+    let others = MESSAGES
+        .replace("\"gateway\"", "\"portal\"")
+        .replace("}m:", "}p:");
+    let staging = "[[environment]]\nname = \"staging\"\nprefix = \"PREFIX-stg:\"\n";
+    let with = |more: &[&str]| {
+        [&[HEAD], more, &[MESSAGES, &limits(&[("messages", THIRTY)])]]
+            .concat()
+            .concat()
+    };
+    let mut watch = Watch::new(&with(&[staging, &others]), "").await;
+    let staged = format!("{}-stg:m:messages:202503101203", watch.bench.prefix);
+    put(&watch.bench, staged, &[(b"esc-1", b"35")]).await;
+    let odd = watch.bench.key("p:messages:202503101203");
+    put(&watch.bench, odd, &[(b"esc-1", b"many")]).await;
+    watch.run(noon(5)).await;
+    let before = watch.server.titles().len();
+    watch.change(&with(&[]));
+    watch.run(noon(10)).await;
+    watch.run(noon(15)).await;
+    let mut titles = watch.server.titles()[before..].to_vec();
+    titles.sort();
+    assert_eq!(titles, ["prod: portal is no longer watched"]);
+    // That of a limit is taken back.
+    assert_eq!(watch.server.cleared().len(), 1);
 }
 
 #[tokio::test]
@@ -213,9 +398,9 @@ async fn a_missing_postgres_is_told_without_it() {
         "{down}"
     );
     // A service that is started over and over tells it once too, and not at all where Redis can't remember it.
-    let key = bench.key("ac:folga:service:postgres:critical");
     redis::cmd("DEL")
-        .arg(&key)
+        .arg(bench.key("ac:folga:service:postgres:critical"))
+        .arg(bench.key("ac:folga:service:postgres:open"))
         .exec_async(&mut bench.redis().await)
         .await
         .unwrap();
@@ -228,6 +413,35 @@ async fn a_missing_postgres_is_told_without_it() {
         .env("FOLGA_REDIS_URL", "redis://127.0.0.1:1");
     nowhere.run().await.exited(1);
     assert_eq!(server.taken().len(), 2);
+    // The first run that finds it back says so.
+    postgres.restart().unwrap();
+    for _ in 0..2 {
+        bench.folga(&["drain"]).run().await.succeeded();
+    }
+    assert_eq!(server.titles()[2..], ["folga uses its Postgres again"]);
+}
+
+#[tokio::test]
+async fn a_database_that_is_there_but_not_as_it_should_be_is_no_outage() {
+    let server = NtfyServer::start().await;
+    let mut bench = Bench::new(&[&*catalog(), &server.section("")].concat()).await;
+    let other_key = |arguments: &[&str]| {
+        bench
+            .folga(arguments)
+            .env("FOLGA_IDENTITY_KEY", "quite another key")
+    };
+    bench.folga(&["drain"]).run().await.succeeded();
+    for arguments in [&["serve"], &["drain"]] {
+        let ran = other_key(arguments).run().await.exited(1);
+        assert!(ran.stderr.contains("is not the key"), "{}", ran.stderr);
+    }
+    let postgres = PrivatePostgres::start().unwrap();
+    bench.database_url = postgres.url("postgres");
+    for arguments in [&["serve"], &["drain"]] {
+        let ran = bench.folga(arguments).run().await.exited(1);
+        assert!(ran.stderr.contains("run `folga migrate`"), "{}", ran.stderr);
+    }
+    assert_eq!(server.titles(), Vec::<String>::new());
 }
 
 #[tokio::test]

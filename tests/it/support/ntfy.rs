@@ -120,6 +120,11 @@ impl NtfyServer {
         self.lock().token = Some(token.to_owned());
     }
 
+    /// Lets everybody in.
+    pub fn want_nothing(&self) {
+        self.lock().token = None;
+    }
+
     /// Takes an instant for now. Before the first, it takes any number of messages.
     pub fn set_now(&self, now: DateTime<Utc>) {
         self.lock().now = Some(now);

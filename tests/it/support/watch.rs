@@ -45,21 +45,33 @@ impl Watch {
     }
 
     fn of(bench: Bench, server: NtfyServer) -> Self {
-        let lookup = |name: &str| match name {
-            "FOLGA_REDIS_URL" => Some(bench.redis_url.clone()),
-            "FOLGA_DATABASE_URL" => Some(bench.database_url.clone()),
-            "FOLGA_IDENTITY_KEY" => Some("an identity key for tests".to_owned()),
-            _ => None,
-        };
-        let catalog = Catalog::load(&bench.folder.join("folga.toml"), &lookup, true).expect("a good catalog");
         let url = Secret::new(bench.database_url.clone());
         let store = Store::new(&url, 3, Duration::from_secs(10)).expect("a good URL");
         Self {
+            catalog: Arc::new(load(&bench)),
             bench,
             server,
-            catalog: Arc::new(catalog),
             store,
         }
+    }
+
+    /// From now on goes by another catalog, which has no `[ntfy]`.
+    pub fn change(&mut self, catalog: &str) {
+        self.bench
+            .write_catalog(&[catalog, &self.server.section("")].concat());
+        self.catalog = Arc::new(load(&self.bench));
+    }
+
+    /// From now on shows the notification server another token.
+    pub fn show_token(&mut self, token: &str) {
+        let mut catalog = (*self.catalog).clone();
+        catalog.ntfy.as_mut().expect("it has [ntfy]").token = Some(Secret::new(token.to_owned()));
+        self.catalog = Arc::new(catalog);
+    }
+
+    /// The catalog that it goes by.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// From now on logs in to Redis as somebody.
@@ -70,7 +82,8 @@ impl Watch {
         self.catalog = Arc::new(catalog);
     }
 
-    fn jobs(&self, now: DateTime<Utc>) -> Jobs {
+    /// What a job at an instant needs.
+    pub fn jobs(&self, now: DateTime<Utc>) -> Jobs {
         Jobs {
             catalog: Arc::clone(&self.catalog),
             store: self.store.clone(),
@@ -142,4 +155,14 @@ impl Watch {
         .await
         .expect("the database is there")
     }
+}
+
+fn load(bench: &Bench) -> Catalog {
+    let lookup = |name: &str| match name {
+        "FOLGA_REDIS_URL" => Some(bench.redis_url.clone()),
+        "FOLGA_DATABASE_URL" => Some(bench.database_url.clone()),
+        "FOLGA_IDENTITY_KEY" => Some("an identity key for tests".to_owned()),
+        _ => None,
+    };
+    Catalog::load(&bench.folder.join("folga.toml"), &lookup, true).expect("a good catalog")
 }

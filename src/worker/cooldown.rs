@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 
 use super::Folga;
 use crate::{
-    alert::Due,
+    alert::{Due, key},
     source::{ReadError, Session},
 };
 
@@ -16,12 +16,13 @@ use crate::{
 pub(super) struct Noted(HashMap<i64, TimeDelta>);
 
 impl Noted {
-    /// Asks Redis. An expiry runs by Redis' own clock, so where another instant is taken for now it says nothing.
-    pub(super) async fn read(folga: &Folga, due: &[Due]) -> Self {
-        if folga.clock.stands() {
+    /// Asks Redis about alerts. An expiry runs by Redis' own clock, so where another instant is taken for now it says
+    /// nothing.
+    pub(super) async fn read(folga: &Folga, due: &[&Due]) -> Self {
+        if due.is_empty() || folga.clock.stands() {
             return Self::default();
         }
-        let keys: Vec<String> = due.iter().map(|alert| key(folga, alert)).collect();
+        let keys: Vec<String> = due.iter().map(|alert| name(folga, alert)).collect();
         let ask = async {
             let session = Session::open(&folga.catalog.redis).await.ok()?;
             session.remaining(&keys).await.ok()
@@ -41,7 +42,7 @@ impl Noted {
 
     /// Tells Redis what was told.
     pub(super) async fn write(folga: &Folga, told: &[Due], life: TimeDelta) {
-        let keys: Vec<String> = told.iter().map(|alert| key(folga, alert)).collect();
+        let keys: Vec<String> = told.iter().map(|alert| name(folga, alert)).collect();
         if keys.is_empty() || life <= TimeDelta::zero() {
             return;
         }
@@ -61,10 +62,10 @@ impl Noted {
 }
 
 /// The key of an alert: what it is about and how bad it is.
-fn key(folga: &Folga, alert: &Due) -> String {
+fn name(folga: &Folga, alert: &Due) -> String {
     let environments = &folga.catalog.environments;
     let own = environments.iter().find(|own| own.name == alert.environment);
     // What concerns all is noted under the first.
     let prefix = own.or(environments.first()).map_or("", |own| &*own.prefix);
-    format!("{prefix}ac:folga:{}:{}", alert.key, alert.level)
+    key::noted(prefix, &alert.key, alert.level.name())
 }
