@@ -72,7 +72,10 @@ fn sources(catalog: &Catalog, now: DateTime<Utc>) -> Table {
             source.name.clone(),
             instant(source.schedule.next_after(now)),
             spelt(gap),
-            spelt(source.ttl),
+            match source.kind {
+                SourceKind::Gauge => "sampled".to_owned(),
+                SourceKind::Hash | SourceKind::Counter => spelt(source.ttl),
+            },
             // A minute that closes just after a run waits for the next one.
             format!("up to {}", spelt(gap + source.wait())),
         ]);

@@ -261,6 +261,7 @@ async fn what_is_seen_of_a_gauge_is_alerted_as_at_least_so_much() {
         "",
     )
     .await;
+    watch.server.echo(false);
     // Three, eight and twelve of ten requests are under way, then none, and their counter is gone.
     for minute in 0..20 {
         let under_way = [3, 8, 12].get(minute).copied();
@@ -278,9 +279,9 @@ async fn what_is_seen_of_a_gauge_is_alerted_as_at_least_so_much() {
     assert_eq!(
         watch.server.titles(),
         [
-            "prod: under-way is near its limit with at least 8 of 10 (80.0 %)",
-            "prod: under-way is over its limit with at least 12 of 10 (120.0 %)",
-            "prod: under-way is ok again, was over with at least 12 of 10 (120.0 %)",
+            "prod: under-way is near its limit with at least 8 of 10 (80 %)",
+            "prod: under-way is over its limit with at least 12 of 10 (120 %)",
+            "prod: under-way is ok again, was over with at least 12 of 10 (120 %)",
         ]
     );
 }
@@ -300,7 +301,7 @@ async fn a_key_that_is_no_gauge_costs_only_itself() {
         .await
         .unwrap();
     let ran = drain(&bench, "2025-03-10T12:20:00Z").await.exited(3);
-    for reason in ["another type than the source says", "not a whole number"] {
+    for reason in ["another type than the source says", "the count is not a number"] {
         assert!(ran.stdout.contains(reason), "{reason}: {}", ran.stdout);
     }
     let report = report(&bench, HOUR[0], HOUR[1]).await;
@@ -365,10 +366,7 @@ async fn the_platform_of_the_examples_is_read_through_a_flush() {
     .collect();
     assert_eq!(used, [("acme", 71), ("acme2", 10)]);
     for coverage in report["coverage"].as_array().unwrap() {
-        assert_eq!(
-            (&coverage["covered"], &coverage["gaps"]),
-            (&json!(2), &json!([])),
-            "{coverage}"
-        );
+        assert_eq!(coverage["covered"], 2, "{coverage}");
+        assert_eq!(coverage["gaps"][0]["from"], "2025-03-10T12:02:00Z", "{coverage}");
     }
 }
