@@ -11,7 +11,7 @@ use comfy_table::{Table, presets::NOTHING};
 
 pub use live::Live;
 
-use crate::catalog::{Catalog, Environment, Limit, Mode, NtfySettings, Source, alert_at, spelt};
+use crate::catalog::{Catalog, Environment, Limit, Mode, NtfySettings, Source, SourceKind, alert_at, spelt};
 use cost::cost;
 
 /// Environments, sources with their schedules, and limits with their alert values, as seen at an instant.
@@ -77,9 +77,12 @@ fn sources(catalog: &Catalog, now: DateTime<Utc>) -> Table {
             source.name.clone(),
             instant(source.schedule.next_after(now)),
             spelt(gap),
-            spelt(source.ttl),
+            match source.kind {
+                SourceKind::Gauge => "sampled".to_owned(),
+                SourceKind::Hash | SourceKind::Counter => spelt(source.ttl),
+            },
             // A minute that closes just after a run waits for the next one.
-            format!("up to {}", spelt(gap + source.grace)),
+            format!("up to {}", spelt(gap + source.wait())),
         ]);
     }
     table

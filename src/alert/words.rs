@@ -7,7 +7,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{Level, Lines, Turn};
 use crate::{
     catalog::{Limit, spelt},
-    time::Window,
+    time::{Algorithm, Window},
 };
 
 /// An alert in words.
@@ -59,12 +59,9 @@ pub fn of_limit(
         limit, environment, ..
     } = *subject;
     let id = &limit.id;
-    // Below a minute a window is only bounded.
-    let at_least = if matches!(limit.window, Window::Seconds(_)) {
-        "at least "
-    } else {
-        ""
-    };
+    // Below a minute a window is only bounded, and samples show what they meet.
+    let bounded = matches!(limit.window, Window::Seconds(_)) || limit.algorithm == Algorithm::Sampled;
+    let at_least = if bounded { "at least " } else { "" };
     let held = match subject.lines.limit {
         Some(limit) => format!(
             "{at_least}{} of {limit} ({})",

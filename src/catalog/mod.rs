@@ -26,7 +26,10 @@ mod tests;
 mod url;
 mod values;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
@@ -96,6 +99,13 @@ impl Catalog {
     pub fn public_scopes(&self) -> Vec<String> {
         let public = self.scopes.iter().filter(|(_, scope)| scope.public);
         public.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The sources that are gauges, by name.
+    #[must_use]
+    pub fn gauges(&self) -> BTreeSet<&str> {
+        let gauges = (self.sources.iter()).filter(|source| source.kind == SourceKind::Gauge);
+        gauges.map(|source| &*source.name).collect()
     }
 
     /// All limits with their groups, in file order.

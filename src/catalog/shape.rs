@@ -34,6 +34,9 @@ pub struct Shape {
     /// The outcomes by source that do not count, sorted, where some don't.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, Vec<String>>,
+    /// Where samples tell what is left: of how much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u64>,
 }
 
 impl Shape {
@@ -90,6 +93,7 @@ impl Limit {
             zone: (self.window == Window::LocalDay).then(|| zone.name().to_owned()),
             members: self.members.clone(),
             refused: BTreeMap::new(),
+            capacity: self.capacity,
         }
     }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{finding::Seen, table};
 use crate::{
-    catalog::{Catalog, Find, Placeholder, Source},
+    catalog::{Catalog, Find, Placeholder, Source, SourceKind},
     source::SCAN_COUNT,
 };
 
@@ -40,6 +40,9 @@ pub(super) fn costs(
             .collect();
         let is_seen = own.len() == source.environments.len();
         let runs = runs_a_day(source, now) * count(source.environments.len());
+        if source.kind == SourceKind::Gauge {
+            return sampled(source, &own, database, runs, is_seen);
+        }
         let reads = reads_of_a_minute(source);
         let read: Option<u64> = (own.iter())
             .map(|seen| keys_a_day(seen, database))
@@ -79,6 +82,28 @@ pub(super) fn costs(
     catalog.sources.iter().map(of).collect()
 }
 
+/// What samples cost: every run reads every key. No index names what is there at one instant.
+fn sampled(source: &Source, own: &[&Seen<'_>], database: Option<u64>, runs: u64, is_seen: bool) -> Cost {
+    let keys: Option<u64> = (own.iter())
+        .map(|seen| seen.looked.is_whole.then(|| count(seen.looked.keys)))
+        .sum();
+    // Each environment has its own part of the runs.
+    let runs_of_one = runs / count(source.environments.len()).max(1);
+    let now = match &source.find {
+        Find::Endpoints(names) => Some(runs * (count(names.len()) + 2)),
+        Find::Scan | Find::Index(_) => keys
+            .filter(|_| is_seen)
+            .zip(database)
+            .map(|(keys, all)| runs_of_one * keys + runs * all.div_ceil(count(SCAN_COUNT)).max(1)),
+    };
+    Cost {
+        source: source.name.clone(),
+        now,
+        index: None,
+        endpoints: None,
+    }
+}
+
 /// Keys that are written a day. A scan that did not come to its end met as large a part of them as of the database.
 fn keys_a_day(seen: &Seen<'_>, database: Option<u64>) -> Option<u64> {
     let minutes = count(seen.looked.minutes);
@@ -113,6 +138,19 @@ pub(super) fn cost_table(costs: &[Cost]) -> Table {
 /// What a source costs a day in Redis commands. Keys are known beforehand only where they are asked for by name.
 pub(super) fn cost(source: &Source, now: DateTime<Utc>) -> String {
     let runs = runs_a_day(source, now) * count(source.environments.len());
+    if source.kind == SourceKind::Gauge {
+        return match &source.find {
+            Find::Endpoints(names) => {
+                format!(
+                    "{runs} runs a day: about {} commands",
+                    runs * (count(names.len()) + 2)
+                )
+            }
+            Find::Scan | Find::Index(_) => {
+                format!("{runs} runs a day: each scans the whole keyspace, and reads every key once")
+            }
+        };
+    }
     let reads = reads_of_a_minute(source);
     match &source.find {
         Find::Index(_) => {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    catalog::{Captures, Scope},
+    catalog::{Captures, Scope, SourceKind},
     time::Minute,
 };
 
@@ -46,7 +46,7 @@ pub struct RowRead {
     pub name: SeriesName,
     /// Ids of the identities, ascending, each once.
     pub ids: Vec<i64>,
-    /// Their counts, in the order of the ids, all above zero.
+    /// Their counts, in the order of the ids, all above zero; samples of gauges can be zero.
     pub counts: Vec<i64>,
 }
 
@@ -145,10 +145,20 @@ impl<'a> Cells<'a> {
             Ok(row) => row,
             Err(reason) => return self.refuse(reason),
         };
+        let is_gauge = self.target.source.kind == SourceKind::Gauge;
         let count = match parse_count(count) {
-            // A zero is a count like any other, but nobody was there.
-            Ok(0) => return,
+            // A zero is a count like any other, but nobody was there. A gauge that is zero was.
+            Ok(0) if !is_gauge => return,
             Ok(count) => count,
+            // Counted down further than it was filled, or lost while requests were under way: there is nothing left.
+            Err(_)
+                if is_gauge
+                    && count
+                        .strip_prefix(b"-")
+                        .is_some_and(|rest| parse_count(rest).is_ok()) =>
+            {
+                0
+            }
             Err(reason) => return self.refuse(reason),
         };
         let constant = self.target.source.constants.identity.as_deref();

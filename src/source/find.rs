@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use redis::Value;
 
 use crate::{
-    catalog::{Find, Pattern},
+    catalog::{Find, Pattern, SourceKind},
     time::Minute,
 };
 
@@ -82,6 +82,18 @@ impl Found {
             }
             return;
         };
+        if target.source.kind == SourceKind::Gauge {
+            let minute_at = raw.len()..raw.len();
+            return match Parts::new(&captures, &target.catalog.scopes) {
+                Ok(parts) => self.keys.push(FoundKey {
+                    raw,
+                    minute: plan.sampled(),
+                    minute_at,
+                    parts,
+                }),
+                Err(reason) => self.rejects.add(&raw, &reason, 1),
+            };
+        }
         let Some((minute, mut minute_at)) = captures.minute.clone() else {
             return self.rejects.add(&raw, "it has no minute", 1);
         };
@@ -145,6 +157,10 @@ async fn scan(
 /// The keys of all minutes that are due, whether they exist or not.
 fn named(target: Target<'_>, plan: &Plan, endpoints: &[String]) -> Vec<Vec<u8>> {
     let prefix = &target.environment.prefix;
+    if target.source.kind == SourceKind::Gauge {
+        let render = |endpoint: &String| target.source.key.render(prefix, endpoint, "").into_bytes();
+        return endpoints.iter().map(render).collect();
+    }
     let render =
         |minute: &str, endpoint: &str| target.source.key.render(prefix, endpoint, minute).into_bytes();
     plan.due

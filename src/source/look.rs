@@ -134,7 +134,7 @@ fn questions(target: Target<'_>, keys: &[FoundKey]) -> redis::Pipeline {
                 let command = commands.cmd("HSCAN").arg(&key.raw).arg(0);
                 command.arg("COUNT").arg(FIELDS);
             }
-            SourceKind::Counter => {
+            SourceKind::Counter | SourceKind::Gauge => {
                 commands.cmd("GETRANGE").arg(&key.raw).arg(0).arg(DIGITS);
             }
         }
@@ -158,6 +158,8 @@ impl Looked {
         match life {
             // It ended, or was only asked for by its name.
             Value::Int(-2) => return Ok(()),
+            // What a gauge shows may live as long as it likes.
+            Value::Int(_) if target.source.kind == SourceKind::Gauge => {}
             Value::Int(-1) => self.odd.add(&key.raw, "it never expires", 1),
             Value::Int(left) => {
                 let life = now + TimeDelta::milliseconds(*left) - key.minute.start();

@@ -12,11 +12,11 @@ use futures_util::TryStreamExt;
 use super::{passes::passes, whole_from};
 use crate::{
     catalog::Shape,
-    fold::{Fold, Rules, SeriesFold, Watch},
+    fold::{Fold, GaugeFold, Rules, SeriesFold, Watch, least},
     report::LeftOut,
     source::Membership,
     store::{
-        StoreError, Tx, daily, hourly,
+        StoreError, Tx, daily, gauges, hourly,
         minutes::{self, MinuteRow, Span},
         series::Series,
         shapes::{self, StoredShape},
@@ -81,6 +81,8 @@ pub struct FoldContext<'a> {
     pub zone: Tz,
     /// Whose members identities are.
     pub membership: &'a Membership,
+    /// The sources that are gauges.
+    pub gauges: &'a BTreeSet<&'a str>,
     /// The first minute that is not closed.
     pub closed_before: Minute,
     /// The instant before which minutes have been dropped.
@@ -126,6 +128,11 @@ impl FoldContext<'_> {
             shared: shape.shared,
             zone: self.zone,
         }
+    }
+
+    fn is_gauge(&self, id: i32) -> bool {
+        let mut own = self.series.iter().filter(|series| series.id == id);
+        own.any(|series| self.gauges.contains(&*series.source))
     }
 
     fn series_of(&self, active: &ActiveShape) -> impl Iterator<Item = &Series> {
@@ -287,6 +294,7 @@ enum Task<'a> {
         needs: Range<Minute>,
         /// Whose members the identities of some series are.
         tables: HashMap<i32, &'a HashMap<i64, i64>>,
+        sampled: Option<Sampled>,
         fold: Box<Fold>,
     },
     Series {
@@ -294,13 +302,42 @@ enum Task<'a> {
         hours: BTreeSet<Hour>,
         fold: SeriesFold,
     },
+    Gauge {
+        series_id: i32,
+        hours: BTreeSet<Hour>,
+        fold: GaugeFold,
+    },
+}
+
+/// How samples of gauges become what is in use.
+#[derive(Clone, Copy)]
+struct Sampled {
+    capacity: Option<u64>,
+}
+
+impl Sampled {
+    /// Who uses something, and how much: most is in use where least is left.
+    fn usage(self, row: &MinuteRow) -> (Vec<i64>, Vec<i64>) {
+        let used = |stored: i64| match self.capacity {
+            None => stored,
+            Some(capacity) if stored < 0 => {
+                i64::try_from(capacity.saturating_sub(least(stored).cast_unsigned())).unwrap_or(i64::MAX)
+            }
+            Some(_) => 0,
+        };
+        let stored = row.ids.iter().zip(&row.counts);
+        stored
+            .map(|(id, stored)| (*id, used(*stored)))
+            .filter(|(_, used)| *used > 0)
+            .unzip()
+    }
 }
 
 impl Task<'_> {
     fn spans(&self) -> Vec<Range<Minute>> {
         match self {
             Self::Shape { needs, .. } => vec![needs.clone()],
-            Self::Series { hours, .. } => hours
+            Self::Series { hours, .. } | Self::Gauge { hours, .. } => hours
                 .iter()
                 .map(|hour| hour.first_minute()..hour.next().first_minute())
                 .collect(),
@@ -310,19 +347,31 @@ impl Task<'_> {
     fn add(&mut self, row: &MinuteRow) {
         match self {
             Self::Shape {
-                needs, tables, fold, ..
-            } if needs.contains(&row.minute) => match tables.get(&row.series_id) {
-                None => fold.add(row.minute, &row.ids, &row.counts),
-                // One that is nobody's member counts as itself.
-                Some(table) => {
-                    let ids: Vec<i64> = row.ids.iter().map(|id| *table.get(id).unwrap_or(id)).collect();
-                    fold.add(row.minute, &ids, &row.counts);
+                needs,
+                tables,
+                sampled,
+                fold,
+                ..
+            } if needs.contains(&row.minute) => {
+                let used = sampled.map(|sampled| sampled.usage(row));
+                let (ids, counts) =
+                    (used.as_ref()).map_or((&row.ids, &row.counts), |(ids, used)| (ids, used));
+                match tables.get(&row.series_id) {
+                    None => fold.add(row.minute, ids, counts),
+                    // One that is nobody's member counts as itself.
+                    Some(table) => {
+                        let ids: Vec<i64> = ids.iter().map(|id| *table.get(id).unwrap_or(id)).collect();
+                        fold.add(row.minute, &ids, counts);
+                    }
                 }
-            },
+            }
             Self::Series { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
                 fold.add(row.minute, &row.ids, &row.counts);
             }
-            Self::Shape { .. } | Self::Series { .. } => {}
+            Self::Gauge { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
+            Self::Shape { .. } | Self::Series { .. } | Self::Gauge { .. } => {}
         }
     }
 }
@@ -358,6 +407,9 @@ async fn fold(
                 shape_id: active.stored.id,
                 needs,
                 tables: series.iter().filter_map(table).collect(),
+                sampled: context.rules(&active.shape).is_sampled().then_some(Sampled {
+                    capacity: active.shape.capacity,
+                }),
                 fold: Box::new(fold),
             },
             series.iter().map(|series| series.id).collect(),
@@ -365,14 +417,20 @@ async fn fold(
     });
     let series = changes.minutes.iter().map(|(series_id, minutes)| {
         let hours = minutes.iter().map(|minute| minute.hour()).collect();
-        (
+        let task = if context.is_gauge(*series_id) {
+            Task::Gauge {
+                series_id: *series_id,
+                hours,
+                fold: GaugeFold::default(),
+            }
+        } else {
             Task::Series {
                 series_id: *series_id,
                 hours,
                 fold: SeriesFold::default(),
-            },
-            vec![*series_id],
-        )
+            }
+        };
+        (task, vec![*series_id])
     });
     let (tasks, series): (Vec<Task<'_>>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
     let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
@@ -422,7 +480,7 @@ async fn fold_pass(
             }
         }
     }
-    let (mut shapes, mut series, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut shapes, mut series, mut sampled, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (task, _) in tasks {
         match task {
             Task::Shape { shape_id, fold, .. } => {
@@ -433,7 +491,13 @@ async fn fold_pass(
             Task::Series { series_id, fold, .. } => {
                 series.extend(fold.finish().into_iter().map(|row| (series_id, row)));
             }
+            Task::Gauge { series_id, fold, .. } => {
+                sampled.extend(fold.finish().into_iter().map(|row| (series_id, row)));
+            }
         }
+    }
+    if !sampled.is_empty() {
+        gauges::put(tx, &sampled).await?;
     }
     if !series.is_empty() {
         hourly::put_series(tx, &series).await?;

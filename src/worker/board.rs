@@ -105,7 +105,7 @@ impl Board {
                 source: source.name.clone(),
                 environment: environment.name.clone(),
                 schedule: source.schedule.clone(),
-                patience: source.grace + PATIENCE,
+                patience: source.wait() + PATIENCE,
                 standing: Mutex::new(Standing {
                     last_success: (successes.iter())
                         .find(|success| success.0 == environment.name && success.1 == source.name)

@@ -196,7 +196,9 @@ impl Known {
         // A clock that was ahead and was set back has left hours to come.
         let to = Hour::containing(now + TimeDelta::days(i64::from(folga.catalog.retention_days)));
         let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
-        let was_ahead = coverage::is_settled_from(&coverage, Minute::containing(now));
+        // A gauge is read in its own minute: its grace is below 0.
+        let to_come = Minute::containing(now - source.grace.min(TimeDelta::zero()));
+        let was_ahead = coverage::is_settled_from(&coverage, to_come);
         if was_ahead {
             tracing::warn!(
                 "minutes to come have been read: a clock was ahead, or this one is behind. Until they have passed, \
@@ -207,7 +209,7 @@ impl Known {
             SourceKind::Hash => {
                 large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?
             }
-            SourceKind::Counter => HashSet::new(),
+            SourceKind::Counter | SourceKind::Gauge => HashSet::new(),
         };
         tx.rollback().await?;
         Ok(Self {

@@ -241,7 +241,7 @@ impl<'a> Judge<'a> {
     fn late_after(&self, limit: &Limit) -> TimeDelta {
         let sources = self.folga.catalog.sources.iter();
         let own = sources.filter(|source| limit.sources.contains(&source.name));
-        own.map(|source| source.longest_gap() + source.grace + source.lateness)
+        own.map(|source| source.longest_gap() + source.wait() + source.lateness)
             .max()
             .unwrap_or_default()
     }

@@ -143,6 +143,7 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
         series: &series,
         zone: folga.catalog.timezone,
         membership: &membership,
+        gauges: &folga.catalog.gauges(),
         closed_before: closed_before(folga),
         pruned_before,
     };
@@ -164,6 +165,7 @@ pub async fn close_windows(folga: &Folga, environment: &str) -> Result<(), Store
         series: &series::of_environment(&mut tx, environment).await?,
         zone: folga.catalog.timezone,
         membership: &membership,
+        gauges: &folga.catalog.gauges(),
         closed_before: closed_before(folga),
         pruned_before: settings::pruned_before(&mut tx).await?,
     };

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     alert::service_words::Place,
+    fold::least,
     source::{KeyRead, Labels, Membership, SeriesName},
     store::{
         StoreError, Tx,
@@ -74,8 +75,10 @@ pub(super) struct Write<'a> {
     tx: Tx,
     pruned_before: DateTime<Utc>,
     sealed_before: Hour,
+    /// Of samples the smallest ones are kept too.
+    is_gauge: bool,
     /// Another drain of the source has written since this one began, so that what is stored may be newer than what was
-    /// read, and a difference tells nothing.
+    /// read, and a difference tells nothing. Nor does it where gauges fall or are gone.
     overtaken: bool,
     series: Vec<Series>,
     changes: Changes,
@@ -122,7 +125,8 @@ impl<'a> Write<'a> {
             writes,
         } = origin;
         let mut tx = folga.store.begin_write(environment).await?;
-        let overtaken = coverage::state(&mut tx, environment, source).await?.writes != writes;
+        let is_gauge = folga.catalog.gauges().contains(source);
+        let overtaken = is_gauge || coverage::state(&mut tx, environment, source).await?.writes != writes;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let series = series::of_environment(&mut tx, environment).await?;
         Ok(Self {
@@ -130,6 +134,7 @@ impl<'a> Write<'a> {
             tx,
             pruned_before,
             sealed_before: sealed_before(&folga.catalog, folga.clock.now(), pruned_before),
+            is_gauge,
             overtaken,
             series,
             changes: Changes::default(),
@@ -160,6 +165,10 @@ impl<'a> Write<'a> {
                 *self.changes.weights.entry(*series).or_default() += row.ids.len();
                 self.here.insert((*series, read.minute, read.stem));
                 rows.push(*series, read.minute, read.stem, &row.ids, &row.counts);
+                if self.is_gauge {
+                    let least: Vec<_> = row.counts.iter().map(|sample| least(*sample)).collect();
+                    rows.push(*series, read.minute, !read.stem, &row.ids, &least);
+                }
             }
             if rows.samples() >= ROWS_TOGETHER {
                 self.put(std::mem::take(&mut rows)).await?;
@@ -248,6 +257,7 @@ impl<'a> Write<'a> {
             series: &self.series,
             zone: catalog.timezone,
             membership: &membership,
+            gauges: &catalog.gauges(),
             closed_before: closing.closed_before,
             pruned_before: self.pruned_before,
         };

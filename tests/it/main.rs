@@ -17,6 +17,7 @@ mod emergency;
 mod etag;
 mod failure;
 mod formats;
+mod gauges;
 mod harness;
 mod http;
 mod ntfy;
