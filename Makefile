@@ -12,8 +12,10 @@ demo: ## play 35 days of traffic on private servers, report and serve it; ARGS=-
 	cargo run --locked -- demo $(ARGS)
 
 test: ## run all tests on private servers
-	scripts/setup cc redis-server postgres pgbouncer chromium python3-venv
+	scripts/setup cc redis-server postgres pgbouncer chromium python3-venv node npm
 	cargo test --locked
+	scripts/producers
+	cargo test --locked --test it producers:: -- --ignored
 	python3 -m venv target/browser-python
 	target/browser-python/bin/pip install --quiet --requirement tests/browser/requirements.txt
 	FOLGA_BINARY="$${CARGO_TARGET_DIR:-target}/debug/folga" \

@@ -1,15 +1,19 @@
-//! What a catalog comes to, in words: the text of `folga check`.
+//! What a catalog comes to, in words: the text of `folga check`. What servers have to say of it is in [`Live`].
 
-mod findings;
+mod cost;
+mod finding;
+mod live;
+mod personal;
 
 use std::fmt::Write as _;
 
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use comfy_table::{Table, presets::NOTHING};
 
-pub use findings::Findings;
+pub use live::Live;
 
-use crate::catalog::{Catalog, Environment, Find, Limit, Mode, NtfySettings, Source, alert_at, spelt};
+use crate::catalog::{Catalog, Environment, Limit, Mode, NtfySettings, Source, SourceKind, alert_at, spelt};
+use cost::cost;
 
 /// Environments, sources with their schedules, and limits with their alert values, as seen at an instant.
 #[must_use]
@@ -74,60 +78,15 @@ fn sources(catalog: &Catalog, now: DateTime<Utc>) -> Table {
             source.name.clone(),
             instant(source.schedule.next_after(now)),
             spelt(gap),
-            spelt(source.ttl),
+            match source.kind {
+                SourceKind::Gauge => "sampled".to_owned(),
+                SourceKind::Hash | SourceKind::Counter => spelt(source.ttl),
+            },
             // A minute that closes just after a run waits for the next one.
-            format!("up to {}", spelt(gap + source.grace)),
+            format!("up to {}", spelt(gap + source.wait())),
         ]);
     }
     table
-}
-
-/// What a source costs a day in Redis commands. Keys are known beforehand only where they are asked for by name.
-fn cost(source: &Source, now: DateTime<Utc>) -> String {
-    let runs = runs_a_day(source, now) * count(source.environments.len());
-    let reads = reads_of_a_minute(source);
-    match &source.find {
-        Find::Index(_) => {
-            format!("{runs} runs a day: 2 commands each, and about {reads} for every key the index names")
-        }
-        Find::Scan => format!(
-            "{runs} runs a day: each scans the whole keyspace, and reads every key about {reads} times in all"
-        ),
-        Find::Endpoints(names) => {
-            let keys = count(names.len()) * 1440 * count(source.environments.len());
-            format!(
-                "{runs} runs a day: about {} commands, {reads} for each of {keys} keys",
-                keys * reads + runs * 2
-            )
-        }
-    }
-}
-
-/// Runs in the 24 hours from now on.
-fn runs_a_day(source: &Source, now: DateTime<Utc>) -> u64 {
-    let mut at = now;
-    let mut runs = 0;
-    while let Some(next) = source
-        .schedule
-        .next_after(at)
-        .filter(|next| *next <= now + TimeDelta::days(1))
-    {
-        at = next;
-        runs += 1;
-    }
-    runs
-}
-
-/// A minute is read once when it has closed, and again until a read comes `lateness` after its close.
-fn reads_of_a_minute(source: &Source) -> u64 {
-    let gap = source.longest_gap().num_seconds().max(1);
-    let again =
-        source.lateness.num_seconds().div_euclid(gap) + i64::from(source.lateness.num_seconds() % gap > 0);
-    again.unsigned_abs() + 1
-}
-
-fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 fn limits(catalog: &Catalog) -> Table {
@@ -195,6 +154,8 @@ fn instant(at: Option<DateTime<Utc>>) -> String {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+
+    use chrono::TimeDelta;
 
     use super::*;
 

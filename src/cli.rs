@@ -5,11 +5,11 @@ mod figures;
 mod identity;
 mod import;
 
-use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
+use std::{fmt::Write as _, io::Write as _, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::{
@@ -21,7 +21,7 @@ use self::{
 use crate::{
     app::{self, App},
     catalog::{Catalog, Environment, Refusal, Source, variable},
-    check::{self, Findings},
+    check::{self, Live},
     clock::Clock,
     demo::{self, Demo},
     report::{self, Period, PeriodChoice},
@@ -68,8 +68,13 @@ enum Command {
 enum Once {
     /// Create or upgrade the schema.
     Migrate,
-    /// Validate the catalog and say what it comes to. Exit code 0: sound; 2: refused; 3: sound, with findings.
-    Check,
+    /// Validate the catalog and say what it comes to; where servers are reachable, look at what is there too. Exit code
+    /// 0: sound; 2: refused; 3: sound, with findings.
+    Check {
+        /// How to print it.
+        #[arg(long, value_enum, default_value_t)]
+        format: CheckFormat,
+    },
     /// Read what Redis holds, once. Exit code 0: all done; 1: failed; 2: bad usage, catalog or name; 3: done in part,
     /// something was refused or can no longer be covered.
     Drain {
@@ -93,6 +98,15 @@ enum Once {
     /// Look at alerts, and silence limits.
     #[command(subcommand)]
     Alerts(AlertsCommand),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum CheckFormat {
+    /// Tables for the terminal.
+    #[default]
+    Table,
+    /// What servers have to say, as JSON.
+    Json,
 }
 
 /// Something the user wrote is wrong: exit code 2.
@@ -197,11 +211,14 @@ async fn run_once(cli: &Cli, command: &Once, clock: Clock) -> anyhow::Result<u8>
                 steps => format!("{steps} steps applied: the schema is up to date"),
             })
         }
-        Once::Check => {
-            let catalog = load(cli, true)?;
-            let findings = Findings::of(&catalog).await;
-            print(&format!("{}{findings}", check::summary(&catalog, clock.now())))?;
-            Ok(if findings.is_empty() { 0 } else { IN_PART })
+        Once::Check { format } => {
+            let (catalog, now) = (load(cli, true)?, clock.now());
+            let live = Live::look(&catalog, now).await;
+            print(&match format {
+                CheckFormat::Table => format!("{}{live}", check::summary(&catalog, now)),
+                CheckFormat::Json => serde_json::to_string_pretty(&live)?,
+            })?;
+            Ok(if live.has_findings() { IN_PART } else { 0 })
         }
         Once::Drain { source, env } => {
             let catalog = load(cli, true)?;
@@ -332,7 +349,10 @@ async fn tell_of_postgres(catalog: &Catalog, clock: Clock, error: anyhow::Error)
         return error;
     }
     match Emergency::new(catalog) {
-        Ok(Some(emergency)) => emergency.down(&format!("{error:#}"), clock.now()).await,
+        Ok(Some(emergency)) => {
+            let now = clock.now();
+            emergency.down(&format!("{error:#}"), now, now).await;
+        }
         Ok(None) => {}
         Err(other) => tracing::error!(
             error = format!("{other:#}"),
@@ -365,13 +385,19 @@ async fn drain(app: &App, chosen: &[(Source, Environment)]) -> anyhow::Result<u8
     let mut code = 0;
     for (source, environment) in chosen {
         bar.set_message(format!("{} {}", environment.name, source.name));
-        let run = worker::drain::drain(&app.folga, source, environment).await.run;
+        let drained = worker::drain::drain(&app.folga, source, environment).await;
+        let run = drained.run;
         code = match (run.outcome, code) {
             (RunOutcome::Failed, _) => FAILED,
             (RunOutcome::Partial, 0) => IN_PART,
             (_, code) => code,
         };
-        bar.suspend(|| print(&run.to_string()))?;
+        let mut text = run.to_string();
+        for stranger in &drained.strangers {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\n  {stranger}: it counts as itself");
+        }
+        bar.suspend(|| print(&text))?;
         bar.inc(1);
     }
     bar.finish_and_clear();

@@ -65,7 +65,7 @@ pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
         drained: Arc::default(),
     };
     let alerting = Alerting::new(&worker, post)?;
-    tracker.spawn(alerting.run(worker.clone()));
+    let mut alerting = tracker.spawn(alerting.run(worker.clone()));
     let mut scheduler = worker.start().await.context("starting the schedule")?;
 
     let result = tokio::select! {
@@ -77,6 +77,8 @@ pub async fn serve(folga: &Folga, listener: TcpListener) -> Result<()> {
             Ok(Err(error)) => anyhow::Error::from(error).context("the HTTP side ended"),
             _ => anyhow::anyhow!("the HTTP side ended"),
         }),
+        // Better no service than one that alerts nobody and looks well.
+        _ = &mut alerting => Err(anyhow::anyhow!("the watch over alerts ended")),
     };
     stop.soon.cancel();
     tracker.close();

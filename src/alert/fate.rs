@@ -40,19 +40,16 @@ pub fn fate(alert: &Due, cooldown: TimeDelta, noted: Option<TimeDelta>, now: Dat
     let got_worse = alert.kind != Kind::Event && open.is_some() && alert.is_worse();
     if !got_worse {
         // A time ahead of the clock tells that the clock was set back: it keeps nobody silent.
-        let told = alert
-            .last_alike
-            .filter(|told| *told <= now)
-            .map(|told| told + cooldown);
+        let last_told = alert.last_alike.filter(|told| *told <= now);
+        // Of the service itself, that something was amiss again for a moment is no news.
+        let is_over_unheard = alert.kind == Kind::Ended && key::limit(&alert.key).is_none();
+        if is_over_unheard && last_told.is_some_and(|told| now < told + cooldown * 2) {
+            return Fate::Drop;
+        }
+        let told = last_told.map(|told| told + cooldown);
         let noted = noted.map(|life| now + life.min(cooldown));
         if let Some(until) = told.max(noted).filter(|until| *until > now) {
-            // Of the service itself, that something was amiss again for a moment is no news.
-            let was_short = alert.kind == Kind::Ended && key::limit(&alert.key).is_none();
-            return if was_short {
-                Fate::Drop
-            } else {
-                Fate::Cooldown(until)
-            };
+            return Fate::Cooldown(until);
         }
     }
     Fate::Send {
@@ -163,8 +160,10 @@ mod tests {
             starts_cooldown: true,
         };
         assert_eq!(now(&alert), starts);
-        alert.last_alike = Some(at("11:50:00"));
+        alert.last_alike = Some(at("11:30:01"));
         assert_eq!(now(&alert), Fate::Drop);
+        alert.last_alike = Some(at("11:30:00"));
+        assert_eq!(now(&alert), starts);
     }
 
     #[test]

@@ -103,6 +103,8 @@ impl Rule {
                 }
                 (now.since, now.last_high, now.peak) = (Some(high.minute), None, None);
             }
+            // Late data may tell of an earlier beginning.
+            now.since = now.since.min(Some(high.minute));
             let risen = level > now.level;
             now.level = now.level.max(level);
             now.last_high = now.last_high.max(Some(high.minute));

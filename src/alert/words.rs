@@ -7,7 +7,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{Level, Lines, Turn};
 use crate::{
     catalog::{Limit, spelt},
-    time::Window,
+    time::{Algorithm, Window},
 };
 
 /// An alert in words.
@@ -59,12 +59,9 @@ pub fn of_limit(
         limit, environment, ..
     } = *subject;
     let id = &limit.id;
-    // Below a minute a window is only bounded.
-    let at_least = if matches!(limit.window, Window::Seconds(_)) {
-        "at least "
-    } else {
-        ""
-    };
+    // Below a minute a window is only bounded, and samples show what they meet.
+    let bounded = matches!(limit.window, Window::Seconds(_)) || limit.algorithm == Algorithm::Sampled;
+    let at_least = if bounded { "at least " } else { "" };
     let held = match subject.lines.limit {
         Some(limit) => format!(
             "{at_least}{} of {limit} ({})",
@@ -76,7 +73,14 @@ pub fn of_limit(
             turn.peak.count, subject.lines.alert_at
         ),
     };
-    let title = if turn.ended {
+    // What is allowed may have been raised since.
+    let is_allowed = subject.lines.level(turn.peak.count) < turn.level;
+    let title = if turn.ended && is_allowed {
+        format!(
+            "{environment}: {id} is ok again, was {} before it was raised",
+            turn.level
+        )
+    } else if turn.ended {
         format!("{environment}: {id} is ok again, was {} with {held}", turn.level)
     } else if turn.level == Level::Over {
         format!("{environment}: {id} is over its limit with {held}")
@@ -123,10 +127,17 @@ pub fn of_refused(subject: &Subject<'_>, turn: &Turn, refused: u128) -> Words {
     let (title, text) = if turn.ended {
         (
             format!("{environment}: no more requests of {} are refused", limit.id),
-            format!(
-                "Requests were refused from {begun} on, at most {} in a minute. It is over.",
-                turn.peak.count
-            ),
+            if turn.is_new {
+                format!(
+                    "{refused} requests were refused from {begun} on, at most {} in a minute. It is over.",
+                    turn.peak.count
+                )
+            } else {
+                format!(
+                    "Requests were refused from {begun} on, at most {} in a minute. It is over.",
+                    turn.peak.count
+                )
+            },
         )
     } else {
         (

@@ -36,7 +36,7 @@ impl WouldBlock {
     /// window, so what it has above the limit is the least that would have been refused.
     #[must_use]
     pub fn new(figures: &Figures, rules: &Rules, limit: u64) -> Option<Self> {
-        if !rules.is_observable() {
+        if !rules.is_observable() || rules.is_sampled() {
             return None;
         }
         let over = figures.histogram.over(limit);

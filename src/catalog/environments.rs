@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use toml::{Spanned, de::DeValue};
 
 use super::{
-    Refusal,
+    Members, Refusal,
+    members::read_members,
     problem::{Located, Place, Problems},
     section::{FromValue, Section, text_as},
 };
@@ -150,16 +151,30 @@ impl FromValue for IpKind {
 }
 
 pub(super) fn read_scopes(
-    sections: Vec<(String, Section<'_>)>,
+    sections: Vec<(Located<String>, Section<'_>)>,
     problems: &mut Problems,
-) -> BTreeMap<String, Scope> {
-    let mut read = |(name, mut section): (String, Section<'_>)| {
+) -> (BTreeMap<String, Scope>, Vec<Located<Members>>) {
+    let (mut scopes, mut tables) = (BTreeMap::new(), Vec::new());
+    for (Located { value: name, .. }, mut section) in sections {
         let ip = section.optional::<IpKind>("kind", problems).is_some();
         let public = section.or("public", false, problems);
+        for (of, table) in section.named_tables("part_of", problems) {
+            if ip {
+                problems.add(
+                    &of.place,
+                    "addresses are part of nothing",
+                    "leave the table out, or leave `kind` out where the identities are no addresses",
+                );
+            } else {
+                tables.push((name.clone(), of, table));
+            }
+        }
         section.finish(problems);
-        (name, Scope { ip, public })
-    };
-    sections.into_iter().map(&mut read).collect()
+        scopes.insert(name, Scope { ip, public });
+    }
+    let names = scopes.keys().cloned().collect();
+    let members = read_members(tables, &names, problems);
+    (scopes, members)
 }
 
 pub(super) fn read_ignored(

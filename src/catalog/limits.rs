@@ -11,7 +11,7 @@ use crate::time::{Algorithm, Window};
 use feeding::{Wanted, check_sources, resolve};
 
 use super::{
-    Environment, Globs, Refusal, Source,
+    Environment, Globs, Members, Refusal, Source, SourceKind,
     environments::{Names, declare, known},
     problem::{Located, Place, Problems},
     section::{FromValue, Section, text_as},
@@ -43,6 +43,8 @@ pub struct Limit {
     pub endpoints: Vec<String>,
     /// What an identity is.
     pub scope: String,
+    /// The scopes whose identities count for those that they are members of, sorted.
+    pub members: Vec<String>,
     /// The largest allowed count in one window, where the environment has one.
     pub value: PerEnvironment<u64>,
     /// Its window.
@@ -61,6 +63,8 @@ pub struct Limit {
     pub hypothetical_peak: Option<u64>,
     /// Never recommend more than this.
     pub ceiling: Option<u64>,
+    /// Where its gauges tell what is left: of how much.
+    pub capacity: Option<u64>,
 }
 
 /// A setting that is one for all environments or differs by environment.
@@ -206,8 +210,16 @@ pub(super) struct Fed<'a> {
     pub environments: &'a [Environment],
     pub environment_names: &'a Names,
     pub scopes: &'a Names,
+    pub members: &'a [Members],
     pub sources: &'a [Source],
     pub source_names: &'a Names,
+}
+
+impl Fed<'_> {
+    fn is_gauge(&self, name: &str) -> bool {
+        let gauge = |source: &Source| source.name == name && source.kind == SourceKind::Gauge;
+        self.sources.iter().any(gauge)
+    }
 }
 
 pub(super) fn read_groups(sections: Vec<Section<'_>>, fed: &Fed<'_>, problems: &mut Problems) -> Vec<Group> {
@@ -257,7 +269,8 @@ fn read_limit(
         OneOrEach::One(mode) => mode.is_unlimited(),
         OneOrEach::Each(modes) => modes.iter().all(|(_, mode)| mode.is_unlimited()),
     });
-    let window = if unlimited {
+    let named_gauge = (sources.iter().flat_map(|list| &list.value.0)).any(|name| fed.is_gauge(&name.value));
+    let window = if unlimited || named_gauge {
         section
             .optional("window", problems)
             .map_or(Some(Window::Minutes(1)), |window| Some(window.value))
@@ -276,20 +289,13 @@ fn read_limit(
     let ceiling = section
         .optional::<u64>("ceiling", problems)
         .map(|ceiling| ceiling.value);
+    let capacity = section.optional::<u64>("capacity", problems);
     let place = section.place.clone();
     let has_value = section.had("limit");
     section.finish(problems);
 
-    if let Some(Located { value: Id(id), place }) = &id {
-        declare(
-            ids,
-            "limit",
-            &Located {
-                value: id.clone(),
-                place: place.clone(),
-            },
-            problems,
-        );
+    if let Some(id) = &id {
+        declare_id(id, ids, problems);
     }
     let scope_known = scope
         .as_ref()
@@ -301,6 +307,7 @@ fn read_limit(
             "write limit = N, or mode = \"watch\" or \"exempt\"",
         );
     }
+    let algorithm_at = algorithm.as_ref().map(|algorithm| algorithm.place.clone());
     let algorithm = window.and_then(|window| check_algorithm(window, algorithm, problems));
     let outcomes = outcomes.map(|list| {
         list.value
@@ -312,6 +319,7 @@ fn read_limit(
     let wanted = Wanted {
         endpoints: &endpoints,
         scope: &scope.value,
+        members: fed.members,
         outcomes: outcomes.as_deref(),
     };
     let sources = if scope_known {
@@ -319,6 +327,12 @@ fn read_limit(
     } else {
         return None;
     };
+    let places = SampledPlaces {
+        limit: &place,
+        algorithm: algorithm_at.as_ref(),
+        capacity: capacity.as_ref().map(|capacity| &capacity.place),
+    };
+    let sampled = check_sampled(&sources, shared, &places, fed, problems).then_some(Algorithm::Sampled);
     let (value, mode) = resolve(value, mode, &sources, fed, problems);
     if let Some(watch_alert) = &watch_alert
         && !mode.values().any(|mode| *mode == Mode::Watch)
@@ -331,19 +345,90 @@ fn read_limit(
     }
     Some(Limit {
         id: id?.value.0,
-        sources,
         endpoints: endpoints.into(),
+        members: members(&scope.value, &sources, fed),
         scope: scope.value,
         value: PerEnvironment::Each(value),
         window: window?,
-        algorithm: algorithm?,
+        algorithm: sampled.or(algorithm)?,
         mode: PerEnvironment::Each(mode),
         shared,
         outcomes,
         watch_alert: watch_alert.map(|count| count.value),
         hypothetical_peak,
         ceiling,
+        sources,
+        capacity: capacity.map(|capacity| capacity.value),
     })
+}
+
+/// Where a limit says what matters to gauges.
+struct SampledPlaces<'a> {
+    limit: &'a Place,
+    algorithm: Option<&'a Place>,
+    capacity: Option<&'a Place>,
+}
+
+fn declare_id(id: &Located<Id>, ids: &mut Names, problems: &mut Problems) {
+    let id = Located {
+        value: id.value.0.clone(),
+        place: id.place.clone(),
+    };
+    declare(ids, "limit", &id, problems);
+}
+
+/// Whether gauges feed the limit, of which samples are taken and never added up.
+fn check_sampled(
+    sources: &[String],
+    shared: bool,
+    places: &SampledPlaces<'_>,
+    fed: &Fed<'_>,
+    problems: &mut Problems,
+) -> bool {
+    let gauges = sources.iter().filter(|name| fed.is_gauge(name)).count();
+    if gauges == 0 {
+        if let Some(place) = places.capacity {
+            problems.add(
+                place,
+                "only a gauge can tell what is left of a capacity",
+                "leave `capacity` out, or name a source of kind = \"gauge\"",
+            );
+        }
+        return false;
+    }
+    if gauges < sources.len() {
+        problems.add(
+            places.limit,
+            "gauges and counts feed one limit",
+            "write a limit for each: samples and counts do not add up",
+        );
+    }
+    if shared {
+        problems.add(
+            places.limit,
+            "the limit is shared, and samples of gauges are never added up",
+            "leave `shared` out",
+        );
+    }
+    if let Some(place) = places.algorithm {
+        problems.add(
+            place,
+            "an algorithm is given for samples of a gauge",
+            "leave `algorithm` out: a sample shows what the limiter itself counts",
+        );
+    }
+    true
+}
+
+/// The scopes that some sources tell whose identities are members of those of a limit's scope.
+fn members(scope: &str, sources: &[String], fed: &Fed<'_>) -> Vec<String> {
+    let told = |members: &&Members| {
+        let mut own = fed.sources.iter().filter(|source| sources.contains(&source.name));
+        own.any(|source| members.are_told_by(source))
+    };
+    let own = fed.members.iter().filter(|members| members.of == scope);
+    let scopes: Names = own.filter(told).map(|members| members.scope.clone()).collect();
+    scopes.into_iter().collect()
 }
 
 /// The local day is always fixed, and fixed windows of minutes and hours divide a day.

@@ -8,6 +8,7 @@ mod environments;
 mod globs;
 mod limits;
 mod mask;
+mod members;
 mod overrides;
 mod pattern;
 mod problem;
@@ -19,12 +20,16 @@ mod section;
 mod settings;
 mod shape;
 mod sources;
+mod tariff;
 #[cfg(test)]
 mod tests;
 mod url;
 mod values;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
@@ -33,6 +38,7 @@ pub use durations::{duration, spelt};
 pub use environments::{Environment, Ignored, Scope};
 pub use globs::Globs;
 pub use limits::{Group, Limit, Mode, PerEnvironment, UNLIMITED, alert_at};
+pub use members::Members;
 pub use overrides::variable;
 pub use pattern::{Captures, Pattern, Placeholder};
 pub use problem::CatalogError;
@@ -42,6 +48,7 @@ pub use secret::Secret;
 pub use settings::{HttpSettings, NtfySettings, PostgresSettings, RedisSettings};
 pub use shape::Shape;
 pub use sources::{Constants, Counts, Find, Source, SourceKind};
+pub use tariff::Tariff;
 
 /// The whole checked catalog.
 #[derive(Clone, Debug)]
@@ -76,6 +83,8 @@ pub struct Catalog {
     pub environments: Vec<Environment>,
     /// Scopes by name.
     pub scopes: BTreeMap<String, Scope>,
+    /// Whose members the identities of some scopes are.
+    pub members: Vec<Members>,
     /// Sources in file order.
     pub sources: Vec<Source>,
     /// Groups of limits in file order.
@@ -90,6 +99,13 @@ impl Catalog {
     pub fn public_scopes(&self) -> Vec<String> {
         let public = self.scopes.iter().filter(|(_, scope)| scope.public);
         public.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The sources that are gauges, by name.
+    #[must_use]
+    pub fn gauges(&self) -> BTreeSet<&str> {
+        let gauges = (self.sources.iter()).filter(|source| source.kind == SourceKind::Gauge);
+        gauges.map(|source| &*source.name).collect()
     }
 
     /// All limits with their groups, in file order.

@@ -39,18 +39,21 @@ pub enum Placeholder {
     Outcome,
     /// `{minute}`.
     Minute,
+    /// `{window}`, the number of a window: decimal digits, ignored otherwise.
+    Window,
     /// `{_}`, a part to ignore; the only one that may occur more than once.
     Ignored,
 }
 
 impl Placeholder {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Env,
         Self::Endpoint,
         Self::Scope,
         Self::Identity,
         Self::Outcome,
         Self::Minute,
+        Self::Window,
         Self::Ignored,
     ];
 
@@ -62,6 +65,7 @@ impl Placeholder {
             Self::Identity => "identity",
             Self::Outcome => "outcome",
             Self::Minute => "minute",
+            Self::Window => "window",
             Self::Ignored => "_",
         }
     }
@@ -121,7 +125,7 @@ impl Pattern {
             let Some(placeholder) = placeholder else {
                 return Err(Refusal::new(
                     format!("`{hole}` is no placeholder"),
-                    "write one of {env} {endpoint} {scope} {identity} {outcome} {minute}, or {_} for a part to ignore",
+                    "write one of {env} {endpoint} {scope} {identity} {outcome} {minute} {window}, or {_} for a part to ignore",
                 ));
             };
             if placeholder != Placeholder::Ignored && parts.contains(&Part::Hole(placeholder)) {
@@ -168,7 +172,7 @@ impl Pattern {
         })
     }
 
-    /// Splits a text. `{env}` takes the prefix, `{minute}` a minute spelt as told, every other placeholder the
+    /// Splits a text. `{env}` takes the prefix, `{minute}` a minute spelt as told, `{window}` digits, every other placeholder the
     /// shortest text of at least one byte that lets the whole pattern match, left to right.
     #[must_use]
     pub fn captures<'t>(&self, prefix: &str, text: &'t [u8], minute: MinuteFormat) -> Option<Captures<'t>> {

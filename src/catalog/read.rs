@@ -7,10 +7,11 @@ use chrono_tz::Tz;
 use toml::de::{DeTable, Error};
 
 use super::{
-    Catalog, HttpSettings, NtfySettings, PostgresSettings, RedisSettings, Refusal, Schedule,
+    Catalog, HttpSettings, Members, NtfySettings, PostgresSettings, RedisSettings, Refusal, Schedule,
     durations::spelt,
     environments::{Names, read_environments, read_ignored, read_scopes},
     limits::{Fed, read_groups},
+    members::check_members,
     overrides::Overrides,
     problem::{CatalogError, Located, Place, Problems},
     section::Section,
@@ -132,7 +133,7 @@ fn read(
     root.finish(p);
 
     let (environments, environment_names) = read_environments(environments, p);
-    let scopes = read_scopes(scopes, p);
+    let (scopes, members) = read_scopes(scopes, p);
     let scope_names: Names = scopes.keys().cloned().collect();
     let declared = Declared {
         environments: &environments,
@@ -140,10 +141,15 @@ fn read(
         scopes: &scope_names,
     };
     let (sources, source_names) = read_sources(sources, &declared, p);
+    if sources.len() == source_names.len() {
+        check_members(&members, &sources, p);
+    }
+    let members: Vec<Members> = members.into_iter().map(|located| located.value).collect();
     let fed = Fed {
         environments: &environments,
         environment_names: &environment_names,
         scopes: &scope_names,
+        members: &members,
         sources: &sources,
         source_names: &source_names,
     };
@@ -167,6 +173,7 @@ fn read(
         identity_key: identity_key(&mut over, needs_identity_key, p),
         environments,
         scopes,
+        members,
         sources,
         groups,
         ignored,

@@ -1,5 +1,7 @@
 //! Reads one table of the file key by key, and tells what is missing, mistaken or unknown.
 
+use std::{borrow::Cow, collections::BTreeMap};
+
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -96,8 +98,18 @@ impl<'i> Section<'i> {
 
     /// The table under a key, if there is one.
     pub fn table(&mut self, key: &'static str, problems: &mut Problems) -> Option<Section<'i>> {
+        let title = self.title_of(key);
         self.take(key)
-            .and_then(|value| Section::new(&format!("[{key}]"), value, problems))
+            .and_then(|value| Section::new(&title, value, problems))
+    }
+
+    /// How the table under a key is called.
+    fn title_of(&self, key: &str) -> String {
+        let own = self
+            .title
+            .strip_prefix('[')
+            .and_then(|title| title.strip_suffix(']'));
+        own.map_or_else(|| format!("[{key}]"), |own| format!("[{own}.{key}]"))
     }
 
     /// The tables under a key that may stand several times.
@@ -121,18 +133,43 @@ impl<'i> Section<'i> {
     }
 
     /// The tables under a key by their own names.
-    pub fn named_tables(&mut self, key: &'static str, problems: &mut Problems) -> Vec<(String, Section<'i>)> {
-        let Some(section) = self.table(key, problems) else {
+    pub fn named_tables(
+        &mut self,
+        key: &'static str,
+        problems: &mut Problems,
+    ) -> Vec<(Located<String>, Section<'i>)> {
+        let Some(mut section) = self.table(key, problems) else {
             return Vec::new();
         };
-        let read = |(name, value): (Spanned<_>, _)| {
-            let name: std::borrow::Cow<'_, str> = name.into_inner();
+        let entries = std::mem::take(&mut section.entries);
+        let read = |(name, value): (Spanned<Cow<'_, str>>, _)| {
+            let name = Located {
+                place: Place::Span(name.span()),
+                value: name.into_inner().into_owned(),
+            };
+            let title = section.title_of(&name.value);
+            Some((name, Section::new(&title, value, problems)?))
+        };
+        entries.into_iter().filter_map(read).collect()
+    }
+
+    /// All entries, whatever their keys: texts by name.
+    pub fn texts(self, example: &str, problems: &mut Problems) -> BTreeMap<String, String> {
+        let read = |(name, value): (Spanned<Cow<'_, str>>, Spanned<DeValue<'_>>)| {
+            if value.get_ref().is_table() {
+                problems.add(
+                    &Place::Span(name.span()),
+                    format!("`{}` is a table in place of a text", name.get_ref()),
+                    format!("write a name with dots or colons in quotes: \"a.b:c\" = {example}"),
+                );
+                return None;
+            }
             Some((
-                name.to_string(),
-                Section::new(&format!("[{key}.{name}]"), value, problems)?,
+                name.into_inner().into_owned(),
+                String::from_value(value, problems)?,
             ))
         };
-        section.entries.into_iter().filter_map(read).collect()
+        self.entries.into_iter().filter_map(read).collect()
     }
 
     /// Whether a known key was there, readable or not.

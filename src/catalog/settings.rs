@@ -11,6 +11,7 @@ use super::{
     overrides::Overrides,
     problem::{Located, Place, Problems},
     section::{FromValue, Section, text_as},
+    tariff::Tariff,
     url::{check_http, check_postgres, check_redis},
 };
 
@@ -31,6 +32,8 @@ pub struct RedisSettings {
     pub response_timeout: Duration,
     /// Commands that all clients together should send a day at most.
     pub daily_commands: u64,
+    /// What commands cost.
+    pub tariff: Option<Tariff>,
 }
 
 /// How Postgres is reached.
@@ -155,6 +158,7 @@ impl RedisSettings {
             connect_timeout: timeout(&mut section, "connect_timeout", 2, problems),
             response_timeout: timeout(&mut section, "response_timeout", 10, problems),
             daily_commands: section.or("daily_commands", 500_000, problems),
+            tariff: Tariff::read(&mut section, problems),
         };
         section.finish(problems);
         settings

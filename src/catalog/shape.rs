@@ -28,9 +28,15 @@ pub struct Shape {
     pub shared: bool,
     /// The zone's name, where the window is its local day.
     pub zone: Option<String>,
+    /// The scopes whose identities count for those of the shape's own scope that they are members of, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
     /// The outcomes by source that do not count, sorted, where some don't.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, Vec<String>>,
+    /// Where samples tell what is left: of how much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u64>,
 }
 
 impl Shape {
@@ -47,7 +53,7 @@ impl Shape {
     /// Whether it counts what a source tells of an endpoint, a scope and an outcome, empty where there is none.
     #[must_use]
     pub fn counts(&self, source: &str, endpoint: &str, scope: &str, outcome: &str) -> bool {
-        self.scope == scope
+        (self.scope == scope || self.members.iter().any(|own| own == scope))
             && self.sources.iter().any(|own| own == source)
             && self
                 .outcomes
@@ -85,7 +91,9 @@ impl Limit {
             outcomes: self.outcomes.as_deref().map(sorted),
             shared: self.shared,
             zone: (self.window == Window::LocalDay).then(|| zone.name().to_owned()),
+            members: self.members.clone(),
             refused: BTreeMap::new(),
+            capacity: self.capacity,
         }
     }
 

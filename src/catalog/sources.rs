@@ -7,10 +7,13 @@ use toml::{Spanned, de::DeValue};
 
 use crate::time::MinuteFormat;
 
-use checks::{check_environments, check_field, check_find, check_parts, check_schedule};
+use checks::{
+    check_environments, check_field, check_find, check_gauge, check_minute, check_parts, check_schedule,
+    sampled_life,
+};
 
 use super::{
-    Environment, Pattern, Placeholder, Refusal, Schedule,
+    Captures, Environment, Pattern, Placeholder, Schedule,
     environments::{Names, declare, known},
     problem::{Located, Place, Problems},
     section::{FromValue, Section, kind, text_as},
@@ -32,11 +35,11 @@ pub struct Source {
     pub constants: Constants,
     /// How its keys spell the minute.
     pub minute: MinuteFormat,
-    /// How long a key lives, counted from the start of its minute.
+    /// How long a key lives, counted from the start of its minute; of gauges, how long a sample is good for.
     pub ttl: TimeDelta,
     /// When it is drained.
     pub schedule: Schedule,
-    /// A minute closes this long after it ends.
+    /// A minute closes this long after it ends; of gauges as it begins, as one sample is all there is to know of it.
     pub grace: TimeDelta,
     /// Closed minutes are read again for this long, for late writes.
     pub lateness: TimeDelta,
@@ -66,6 +69,8 @@ pub enum SourceKind {
     Hash,
     /// One count per key.
     Counter,
+    /// One value per key that rises and falls: every run takes a sample of it.
+    Gauge,
 }
 
 /// Constants in place of what a source's patterns lack.
@@ -109,26 +114,38 @@ impl Source {
         self.key.has(placeholder) || self.field.as_ref().is_some_and(|field| field.has(placeholder))
     }
 
+    /// Whether it would ask for a key of its own pattern: one that asks for keys by name asks for no others.
+    #[must_use]
+    pub fn asks_for(&self, captures: &Captures<'_>) -> bool {
+        match (&self.find, captures.endpoint) {
+            (Find::Endpoints(names), Some(endpoint)) => names.iter().any(|name| name.as_bytes() == endpoint),
+            _ => true,
+        }
+    }
+
     /// The longest time from the start of a minute's reads to the start of the next ones.
     #[must_use]
     pub fn longest_gap(&self) -> TimeDelta {
         // Schedules name no year, so the gap is the same from any instant on.
         self.schedule.longest_gap(DateTime::UNIX_EPOCH)
     }
+
+    /// How long a run waits for a minute that has ended.
+    #[must_use]
+    pub fn wait(&self) -> TimeDelta {
+        self.grace.max(TimeDelta::zero())
+    }
 }
 
 impl FromValue for SourceKind {
     fn from_value(value: Spanned<DeValue<'_>>, problems: &mut Problems) -> Option<Self> {
         text_as(&value, "\"hash\"", problems, |text| {
-            let known = word(
-                text,
-                "kind of source",
-                &[("hash", Self::Hash), ("counter", Self::Counter)],
-            );
-            known.map_err(|refusal| match text {
-                "gauge" => Refusal::new("kind `gauge` is not supported by this version", refusal.remedy),
-                _ => refusal,
-            })
+            let kinds = [
+                ("hash", Self::Hash),
+                ("counter", Self::Counter),
+                ("gauge", Self::Gauge),
+            ];
+            word(text, "kind of source", &kinds)
         })
     }
 }
@@ -236,7 +253,12 @@ fn read_source(
     ]
     .map(|part| (part, section.optional::<String>(part.name(), problems)));
     let minute = section.or("minute", MinuteFormat::Compact, problems);
-    let ttl = section.required::<TimeDelta>("ttl", "\"2h\"", problems);
+    let is_gauge = (kind.as_ref()).is_some_and(|kind| kind.value == SourceKind::Gauge);
+    let ttl = if is_gauge {
+        section.optional("ttl", problems)
+    } else {
+        section.required::<TimeDelta>("ttl", "\"2h\"", problems)
+    };
     let schedule = section.required::<Schedule>("schedule", "\"0 */5 * * * *\"", problems);
     let grace = section.or("grace", TimeDelta::seconds(5), problems);
     let lateness = section.or("lateness", TimeDelta::minutes(10), problems);
@@ -245,6 +267,9 @@ fn read_source(
     let counts = section.or("counts", Counts::Attempts, problems);
     let rejected = section.optional::<Vec<Located<String>>>("rejected", problems);
     let place = section.place.clone();
+    if is_gauge {
+        check_gauge(&section, &place, problems);
+    }
     // What follows from a key that was there but could not be read is no problem of its own.
     let unread = (section.had("field") && field.is_none())
         || (section.had("environments") && environments.is_none())
@@ -264,10 +289,17 @@ fn read_source(
         return None;
     }
     let field = check_field(kind, &place, field, problems);
+    check_minute(kind, &key, problems);
     check_parts(&key, field.as_ref(), &constants, &place, problems);
     let environments = check_environments(&key, environments, declared, problems);
-    let find = check_find(find?, &key, minute, &environments, declared, problems);
+    let find = check_find(find?, kind, &key, minute, &environments, declared, problems);
     let [endpoint, scope, identity, outcome] = constants.map(|(_, constant)| constant.map(|text| text.value));
+    let schedule = schedule?.value;
+    let (ttl, grace, lateness) = if is_gauge {
+        (sampled_life(&schedule), TimeDelta::minutes(-1), TimeDelta::zero())
+    } else {
+        (ttl?.value, grace, lateness)
+    };
     let source = Source {
         name: name?.value,
         kind,
@@ -280,8 +312,8 @@ fn read_source(
             outcome,
         },
         minute,
-        ttl: ttl?.value,
-        schedule: schedule?.value,
+        ttl,
+        schedule,
         grace,
         lateness,
         find,

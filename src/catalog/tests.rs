@@ -97,6 +97,22 @@ fn the_shipped_catalog_is_sound() {
 }
 
 #[test]
+fn the_examples_are_sound_and_the_gateway_s_limits_are_those_of_the_shipped_catalog() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let load = |file: &str| Catalog::load(&root.join(file), &env, true).unwrap();
+    let limits = |catalog: &Catalog| -> Vec<String> {
+        let limits = catalog.limits().filter(|(group, _)| group.id != "messaging");
+        limits.map(|(_, limit)| format!("{limit:?}")).collect()
+    };
+    assert_eq!(
+        limits(&load("examples/gateway.toml")),
+        limits(&load("folga.toml"))
+    );
+    load("examples/messaging.toml");
+    load("examples/university.toml");
+}
+
+#[test]
 fn what_is_left_out_has_its_default() {
     let catalog = parse(SMALL).unwrap();
     assert_eq!(catalog.timezone, Tz::UTC);
@@ -259,6 +275,26 @@ fn a_shape_is_what_decides_the_counts() {
     let day = shape(&SMALL.replace("60m", "1d"));
     assert_eq!(day.zone.as_deref(), Some("America/Sao_Paulo"));
     assert_ne!(day, only_limit(&SMALL.replace("60m", "1d")).shape(Tz::UTC));
+}
+
+#[test]
+fn a_limit_counts_the_members_of_its_scope_where_a_source_tells_of_them_alone() {
+    let table = "[scope.school]\n[scope.tenant.part_of.school]\n\"a.b:c\" = \"school-1\"\n[[group]]";
+    let text = SMALL.replace("[[group]]", table);
+    assert_eq!(only_limit(&text).shape(Tz::UTC), only_limit(SMALL).shape(Tz::UTC));
+    let shape =
+        only_limit(&text.replace("scope = \"ip\"", "scope = \"school\"\nsource = \"plain\"")).shape(Tz::UTC);
+    assert_eq!(shape.members, ["tenant"]);
+    assert!(shape.counts("plain", "login", "tenant", "") && shape.counts("plain", "login", "school", ""));
+    assert!(!shape.counts("plain", "login", "ip", "") && !shape.counts("gateway", "login", "tenant", ""));
+    assert_eq!(serde_json::from_str::<Shape>(&shape.definition()).unwrap(), shape);
+    // What tells of several scopes counts a request under each of them.
+    let both = "scope = \"school\"\nsource = \"gateway\"";
+    assert!(
+        only_limit(&text.replace("scope = \"ip\"", both))
+            .members
+            .is_empty()
+    );
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! A [`Fold`] takes the counts of one shape in minute order and gives one [`HourRow`] per hour. It holds the minutes
 //! that its window reaches back over and nothing else, whatever the length of the span. [`Merged`] puts hours
-//! together into days and periods; [`SeriesFold`] does without windows, for one endpoint and scope.
+//! together into days and periods; [`SeriesFold`] does without windows, for one endpoint and scope, and [`GaugeFold`]
+//! keeps what samples of gauges found, which are compared and never summed.
 //!
 //! The definitions. For identity i let x(m) be its count in minute m, and v(m) what a window of W minutes holds:
 //! - anchored and sliding: v(m) = x(m−W+1) + … + x(m), looked at where x(m) > 0;
@@ -14,6 +15,7 @@
 
 mod aligned;
 mod figures;
+mod gauge;
 mod histogram;
 mod hour;
 mod identities;
@@ -26,6 +28,7 @@ mod window;
 mod tests;
 
 pub use figures::{Figures, Peak, TopIdentity};
+pub use gauge::{GaugeFold, GaugeHour, Samples, least};
 pub use histogram::{Histogram, Over};
 pub use hour::HourRow;
 pub use merged::Merged;

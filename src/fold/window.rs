@@ -32,7 +32,13 @@ impl Rules {
     /// Whether minute counts can show what a window holds. Below a minute they only bound it.
     #[must_use]
     pub const fn is_observable(&self) -> bool {
-        !matches!(self.window, Window::Seconds(_))
+        self.is_sampled() || !matches!(self.window, Window::Seconds(_))
+    }
+
+    /// Whether minutes hold what samples of gauges found, rather than what came in. They are never added up.
+    #[must_use]
+    pub const fn is_sampled(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Sampled)
     }
 
     /// At least this much was in one window of the limiter, where `value` is the peak or, below a minute, the largest
@@ -41,6 +47,7 @@ impl Rules {
     #[must_use]
     pub const fn lower(&self, value: u64) -> u64 {
         match (self.window, self.algorithm) {
+            (_, Algorithm::Sampled) => value,
             (Window::Seconds(seconds), _) => value.div_ceil(60 / seconds as u64),
             (Window::Minutes(_), Algorithm::Anchored) => value.div_ceil(2),
             _ => value,
@@ -50,7 +57,8 @@ impl Rules {
     /// Whether windows are aligned, so that a count runs from a window's start.
     #[must_use]
     pub const fn is_fixed(&self) -> bool {
-        matches!(self.window, Window::LocalDay) || matches!(self.algorithm, Algorithm::Fixed)
+        matches!(self.window, Window::LocalDay)
+            || matches!(self.algorithm, Algorithm::Fixed | Algorithm::Sampled)
     }
 
     /// What a window held for certain, where `sum` is what a window or, below a minute, a minute held.
@@ -67,10 +75,20 @@ impl Rules {
     #[must_use]
     pub fn free_from(&self, minute: Minute) -> Minute {
         if self.is_fixed() {
-            Aligned::holding(minute, self.window, self.zone).end
+            self.aligned(minute).end
         } else {
             minute.plus(self.width())
         }
+    }
+
+    /// The aligned window that holds a minute. A sample tells of its own minute alone.
+    fn aligned(&self, minute: Minute) -> Aligned {
+        let window = if self.is_sampled() {
+            Window::Minutes(1)
+        } else {
+            self.window
+        };
+        Aligned::holding(minute, window, self.zone)
     }
 
     /// Minutes that a window is wide, where it is not fixed.
@@ -124,7 +142,7 @@ impl Fold {
             identities: Identities::new(),
             now: None,
             counted: Vec::new(),
-            window: Aligned::holding(from.first_minute(), rules.window, rules.zone),
+            window: rules.aligned(from.first_minute()),
             held: Vec::new(),
             at_hand: Counts::default(),
             past: VecDeque::new(),
@@ -146,14 +164,15 @@ impl Fold {
     pub fn needs_from(&self) -> Minute {
         let first = self.from.first_minute();
         if self.rules.is_fixed() {
-            Aligned::holding(first, self.rules.window, self.rules.zone).start
+            self.rules.aligned(first).start
         } else {
             first.plus(-self.rules.width())
         }
     }
 
-    /// Takes a row of counts above 0: one count for each identity. Rows come in ascending order of their minutes;
-    /// several rows of one minute follow one another and are summed.
+    /// Takes a row of counts above 0 by identity. Rows come in ascending order of their minutes; several rows of one
+    /// minute follow one another. Counts of one identity are summed, within a row too; of samples the larger counts, and
+    /// the total is how many there are.
     pub fn add(&mut self, minute: Minute, identities: &[i64], counts: &[i64]) {
         if minute.hour() >= self.to || identities.is_empty() {
             return;
@@ -165,7 +184,11 @@ impl Fold {
         let (mut total, mut new) = (0_u128, 0);
         for (identity, count) in identities.iter().zip(counts) {
             let count = count.cast_unsigned();
-            total += u128::from(count);
+            total += if self.rules.is_sampled() {
+                1
+            } else {
+                u128::from(count)
+            };
             let slot = self.identities.slot(*identity);
             let state = &mut self.identities.states[slot as usize];
             new += u64::from(state.last < hour_start);
@@ -209,7 +232,11 @@ impl Fold {
             self.held.push(slot);
         }
         state.last = minute;
-        state.sum += u128::from(count);
+        state.sum = if self.rules.is_sampled() {
+            state.sum.max(u128::from(count))
+        } else {
+            state.sum + u128::from(count)
+        };
         if !self.rules.is_fixed() {
             self.at_hand.slots.push(slot);
             self.at_hand.counts.push(count);
@@ -220,7 +247,7 @@ impl Fold {
         let before = self.end_minute();
         if minute >= self.window.end || minute < self.window.start {
             self.close_window();
-            self.window = Aligned::holding(minute, self.rules.window, self.rules.zone);
+            self.window = self.rules.aligned(minute);
         }
         // The minute before the window stays until the upper bound is known.
         self.drop_until(minute.plus(-self.rules.width() - 1));

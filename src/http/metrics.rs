@@ -15,9 +15,13 @@ use prometheus_client::{
 };
 
 use super::{Site, problem::Problem};
-use crate::worker::{
-    board::{Board, Totals},
-    post::Post,
+use crate::{
+    catalog::Tariff,
+    report::Bill,
+    worker::{
+        board::{Board, Totals},
+        post::Post,
+    },
 };
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -34,14 +38,19 @@ pub(super) async fn metrics(State(site): State<Site>) -> Result<Response, Proble
     let mut text = String::new();
     encode(
         &mut text,
-        &registry(&site.board, &site.post, site.folga.clock.now()),
+        &registry(
+            &site.board,
+            &site.post,
+            site.folga.catalog.redis.tariff,
+            site.folga.clock.now(),
+        ),
     )
     .map_err(|_| Problem::Internal)?;
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }
 
 /// What board and post say now. They count, so a registry lives for one answer.
-fn registry(board: &Board, post: &Post, now: DateTime<Utc>) -> Registry {
+fn registry(board: &Board, post: &Post, tariff: Option<Tariff>, now: DateTime<Utc>) -> Registry {
     let mut registry = Registry::with_prefix("folga");
     registry.register(
         "build",
@@ -52,6 +61,7 @@ fn registry(board: &Board, post: &Post, now: DateTime<Utc>) -> Registry {
     counters(&mut registry, board);
     gauges(&mut registry, board, now);
     alerts(&mut registry, post);
+    bill(&mut registry, &Bill::new(&board.spent(now), tariff));
     registry
 }
 
@@ -147,6 +157,25 @@ fn gauges(registry: &mut Registry, board: &Board, now: DateTime<Utc>) {
     let help = "How far a producer's clock ran ahead of this one, as the last drain saw it";
     registry.register_with_unit("clock_skew", help, Unit::Seconds, skew);
     registry.register("running", "Whether a drain is running", running);
+}
+
+/// What drains cost a day, once an hour has been seen, and a month where the catalog names a tariff.
+fn bill(registry: &mut Registry, bill: &Bill) {
+    let per_day = Family::<Labels, Gauge<u64, AtomicU64>>::default();
+    for line in &bill.lines {
+        if let Some(commands) = line.per_day {
+            let labels = labels(&line.source, &line.environment);
+            per_day.get_or_create(&labels).set(commands);
+        }
+    }
+    let help = "Commands that drains send to Redis a day, as measured since the start";
+    registry.register("redis_commands_per_day", help, per_day);
+    if let Some(price) = bill.monthly {
+        let monthly = Gauge::<f64, AtomicU64>::default();
+        monthly.set(price);
+        let help = "What the commands of drains cost a month by the catalog's tariff";
+        registry.register("redis_monthly_price", help, monthly);
+    }
 }
 
 fn alerts(registry: &mut Registry, post: &Post) {

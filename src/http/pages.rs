@@ -23,7 +23,7 @@ use crate::{
     language::Language,
     page::{self, Address, Frame, LimitPage, Overview, SignInPage, Tried, Words},
     report::LimitView,
-    worker::{Folga, alerts, report},
+    worker::{Folga, alerts, bill, report},
 };
 
 /// Everything from here and nothing inside of the page: no script, no style.
@@ -99,10 +99,11 @@ async fn show_overview(site: &Site, frame: &Frame, query: Option<&str>) -> Resul
     let read = move |folga: Folga| async move {
         let alerts = alerts::read(&folga, Some(&environment)).await?;
         let report = report::report(&folga, &environment, group.as_deref(), period).await?;
-        Ok((report, alerts))
+        let bill = bill::read(&folga).await?;
+        Ok((report, alerts, bill))
     };
-    let (report, alerts) = asked::work_out(site, read).await?;
-    Ok(Overview::new(visit.frame(frame), &report, &alerts).html())
+    let (report, alerts, bill) = asked::work_out(site, read).await?;
+    Ok(Overview::new(visit.frame(frame), &report, &alerts, &bill).html())
 }
 
 async fn show_limit(site: &Site, frame: &Frame, query: Option<&str>) -> Result<String, Fault> {

@@ -9,7 +9,7 @@ use super::{
     column::{Column, Fields},
 };
 use crate::{
-    catalog::{Catalog, Refusal, Source},
+    catalog::{Catalog, Refusal, Source, SourceKind},
     source::{Identities, Labels, Met, SeriesName, name, normalise, parse_count, shortened, shown_key},
     time::{Minute, MinuteFormat},
 };
@@ -162,6 +162,12 @@ impl Checks {
             .position(|source| source.name.as_bytes() == text)
             .ok_or_else(|| unknown("source", text, catalog.sources.iter().map(|own| &*own.name)))?;
         let source = &catalog.sources[index];
+        if source.kind == SourceKind::Gauge {
+            return Err(Refusal::new(
+                format!("source `{}` samples gauges", source.name),
+                "leave it out: only counts can be imported",
+            ));
+        }
         if !source
             .environments
             .contains(&catalog.environments[environment].name)

@@ -21,7 +21,7 @@ use crate::catalog::{NtfySettings, Secret};
 
 /// Longest wait for a connection, and for an answer in all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What an answer may hold at most: whatever else comes is no answer of ntfy's.
 const LONGEST_ANSWER: usize = 64 * 1024;

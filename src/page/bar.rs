@@ -86,8 +86,7 @@ impl Bar {
 }
 
 fn least_and_most(peak: &PeakView) -> (u128, u128) {
-    let least = peak.value.unwrap_or(peak.lower);
-    (least.into(), peak.upper.max(least).into())
+    (peak.least().into(), peak.most().into())
 }
 
 #[cfg(test)]

@@ -26,11 +26,11 @@ pub(super) struct Week {
 }
 
 /// The weeks of a period.
-pub(super) fn weeks(days: &[DayView], words: Words) -> Vec<Week> {
+pub(super) fn weeks(days: &[DayView], sampled: bool, words: Words) -> Vec<Week> {
     let week = |days: &[DayView]| {
         let mut cells = vec![None; 7];
         for day in days {
-            cells[day.day.weekday().num_days_from_monday() as usize] = Some(cell(day, words));
+            cells[day.day.weekday().num_days_from_monday() as usize] = Some(cell(day, sampled, words));
         }
         Week {
             name: days
@@ -44,7 +44,7 @@ pub(super) fn weeks(days: &[DayView], words: Words) -> Vec<Week> {
         .collect()
 }
 
-fn cell(day: &DayView, words: Words) -> Cell {
+fn cell(day: &DayView, sampled: bool, words: Words) -> Cell {
     let [covered, minutes] = [day.covered, day.minutes].map(|count| count.max(0).cast_unsigned());
     let share = words
         .language
@@ -63,7 +63,11 @@ fn cell(day: &DayView, words: Words) -> Cell {
         _ => (
             if is_full { "full" } else { "part" },
             words.with(
-                "calendar-day",
+                if sampled {
+                    "calendar-day-sampled"
+                } else {
+                    "calendar-day"
+                },
                 &[
                     named,
                     ("share", share.clone()),
@@ -104,7 +108,7 @@ mod tests {
             ignored: number == 3,
         };
         let days = [day(1, 1440, 9), day(2, 1430, 0), day(3, 720, 5), day(4, 0, 0)];
-        let weeks = weeks(&days, words(Language::English));
+        let weeks = weeks(&days, false, words(Language::English));
         let kinds: Vec<Vec<_>> = (weeks.iter())
             .map(|week| {
                 week.days

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use chrono::{DateTime, TimeDelta, Timelike as _, Utc};
 
 use super::{Words, bar::Share};
-use crate::report::{Detail, HourView};
+use crate::report::{Detail, HourView, PeakView};
 
 /// Days are marked so far apart that no more marks than this stand side by side.
 const MOST_MARKS: usize = 8;
@@ -85,10 +85,7 @@ impl Chart {
     pub(super) fn new(detail: &Detail, period: (DateTime<Utc>, DateTime<Utc>), words: Words) -> Self {
         let grid = grid(detail, period);
         let peaks = || grid.iter().filter_map(|(_, hour)| hour.as_ref()?.peak.as_ref());
-        let largest = peaks()
-            .map(|peak| peak.upper.max(peak.value.unwrap_or(0)))
-            .max()
-            .unwrap_or(0);
+        let largest = peaks().map(PeakView::most).max().unwrap_or(0);
         let scale = u128::from(largest.max(detail.limit.limit.unwrap_or(0)).max(1)) * 11;
         // A tenth is left above.
         let height = |value: u64| Share::of(u128::from(value) * 10, scale);
@@ -109,8 +106,8 @@ impl Chart {
             let Some((hour, peak)) = hour.and_then(|hour| Some((hour, hour.peak.as_ref()?))) else {
                 continue;
             };
-            let least = height(peak.value.unwrap_or(peak.lower)).units().max(GROUND);
-            let most = height(peak.upper).units();
+            let least = height(peak.least()).units().max(GROUND);
+            let most = height(peak.most()).units();
             let outline = if hour.ignored {
                 &mut chart.ignored
             } else {

@@ -8,7 +8,7 @@ use super::{
     chart::{Known, grid},
 };
 use crate::{
-    report::Detail,
+    report::{Detail, HourView, PeakView},
     time::{Algorithm, Window},
 };
 
@@ -22,8 +22,8 @@ pub(super) fn data(
 ) -> String {
     let limit = &detail.limit;
     let grid = grid(detail, period);
-    let peak = |value: fn(&crate::report::PeakView) -> u64| -> Vec<Value> {
-        let of = |(_, hour): &(Known, Option<&crate::report::HourView>)| {
+    let peak = |value: fn(&PeakView) -> u64| -> Vec<Value> {
+        let of = |(_, hour): &(Known, Option<&HourView>)| {
             hour.as_ref()
                 .and_then(|hour| hour.peak.as_ref())
                 .map_or(Value::Null, |peak| count(value(peak)))
@@ -39,8 +39,8 @@ pub(super) fn data(
         "start": period.0.timestamp(),
         "zone": words.zone.name(),
         "language": words.language.tag(),
-        "peaks": peak(|peak| peak.value.unwrap_or(peak.lower)),
-        "uppers": peak(|peak| peak.upper),
+        "peaks": peak(PeakView::least),
+        "uppers": peak(PeakView::most),
         "known": grid.iter().map(|(known, hour)| letter(*known, hour.is_some_and(|hour| hour.ignored))).collect::<String>(),
         "limit": limit.limit.map(count),
         "alertAt": limit.alert_at.map(count),

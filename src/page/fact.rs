@@ -32,6 +32,7 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
         ),
     ];
     let algorithm = match limit.algorithm {
+        Algorithm::Sampled => "algorithm-sampled",
         _ if limit.window == "1d" => "algorithm-fixed",
         Algorithm::Anchored => "algorithm-anchored",
         Algorithm::Sliding => "algorithm-sliding",
@@ -54,7 +55,9 @@ pub(super) fn facts(limit: &LimitView, percent: u32, words: Words) -> Vec<Fact> 
             .map(|_| words.with("alert-note", &[("percent", words.number(percent))]));
         facts.push(fact("alert", words.number(alert), note));
     }
-    facts.push(fact("total", words.number(limit.total), None));
+    if limit.algorithm != Algorithm::Sampled {
+        facts.push(fact("total", words.number(limit.total), None));
+    }
     facts.extend(
         limit
             .accepted

@@ -19,7 +19,10 @@ use super::{
 };
 use crate::{
     calibration::{ACTIVE_DAYS, Method, Status},
-    report::{Alerts, Detail, LimitView, RecommendationView, SizingView, WhatIf, printable, reason},
+    report::{
+        Alerts, Detail, LimitView, PeakView, RecommendationView, SizingView, WhatIf, printable, reason,
+    },
+    time::Algorithm,
 };
 
 /// A value that was tried.
@@ -100,7 +103,7 @@ impl Tried {
     /// The value to begin with: the limit, or where nothing is limited the peak.
     #[must_use]
     pub fn first(limit: &LimitView) -> u64 {
-        let peak = limit.peak.as_ref().map(|peak| peak.upper);
+        let peak = limit.peak.as_ref().map(PeakView::most);
         limit.limit.or(peak).unwrap_or(1).max(1)
     }
 }
@@ -171,7 +174,7 @@ impl LimitPage {
             hours: hours(&detail.profile, limit, words),
             weekdays: weekdays(&detail.profile, words),
             bins: distribution::rows(&detail.histogram, limit.limit, words),
-            weeks: weeks(&detail.days, words),
+            weeks: weeks(&detail.days, limit.algorithm == Algorithm::Sampled, words),
             top: (limit.top_identities.iter())
                 .map(|top| {
                     (
@@ -239,7 +242,12 @@ fn advice(limit: &LimitView, advised: &RecommendationView, percent: u32, words: 
 
 /// What limits what the figures say.
 fn notes(limit: &LimitView, words: Words) -> Vec<String> {
-    let notes = [(limit.censored, "censored"), (limit.partial, "partial")];
+    let censored = if limit.algorithm == Algorithm::Sampled {
+        "sampled"
+    } else {
+        "censored"
+    };
+    let notes = [(limit.censored, censored), (limit.partial, "partial")];
     notes
         .into_iter()
         .filter(|(holds, _)| *holds)
@@ -250,7 +258,7 @@ fn notes(limit: &LimitView, words: Words) -> Vec<String> {
 fn what_if(limit: &LimitView, tried: &Tried, largest: u64, words: Words) -> WhatIfView {
     let result = &tried.what_if;
     // Far enough that nothing is refused any more.
-    let peak = limit.peak.as_ref().map_or(0, |peak| peak.upper).max(largest);
+    let peak = limit.peak.as_ref().map_or(0, PeakView::most).max(largest);
     let most = peak.max(limit.limit.unwrap_or(0)).max(result.limit);
     WhatIfView {
         value: result.limit,

@@ -5,7 +5,7 @@ use askama::Template;
 use super::{Filter, Frame, Words, alerts::AlertsPanel, row::Row, words::Time};
 use crate::{
     catalog::UNLIMITED,
-    report::{Alerts, CoverageView, GroupView, IgnoredView, Report, printable},
+    report::{Alerts, Bill, CoverageView, GroupView, IgnoredView, Report, printable},
 };
 
 /// How many gaps of a source are listed; the JSON has all of them.
@@ -40,6 +40,8 @@ pub(super) struct Summary {
     pub(super) alerts: Option<AlertsPanel>,
     pub(super) sections: Vec<Section>,
     pub(super) sources: Vec<Source>,
+    /// What all drains cost in Redis commands, where it is known.
+    pub(super) bill: Option<String>,
     pub(super) ignored: Vec<Span>,
 }
 
@@ -69,6 +71,8 @@ pub(super) struct Source {
     pub(super) share: String,
     pub(super) minutes: String,
     pub(super) days: String,
+    /// What its drains cost in Redis commands, where there were any of late.
+    pub(super) commands: Option<String>,
     pub(super) gaps: Vec<Span>,
     /// How many more there are.
     pub(super) more: Option<String>,
@@ -83,11 +87,12 @@ pub(super) struct Span {
 }
 
 impl Overview {
-    /// The overview of a report, and of how alerts stand.
+    /// The overview of a report, of how alerts stand, and of what drains cost.
     #[must_use]
-    pub fn new(frame: Frame, report: &Report, alerts: &Alerts) -> Self {
+    pub fn new(frame: Frame, report: &Report, alerts: &Alerts, bill: &Bill) -> Self {
         let mut summary = Summary::new(report, frame.words, Some(&frame));
         summary.alerts = Some(AlertsPanel::new(alerts, &frame));
+        summary.add_bill(report, bill);
         Self { frame, summary }
     }
 }
@@ -135,8 +140,36 @@ impl Summary {
                 .iter()
                 .map(|coverage| source(coverage, words))
                 .collect(),
+            bill: None,
             ignored: report.ignored.iter().map(|span| ignored(span, words)).collect(),
         }
+    }
+
+    fn add_bill(&mut self, report: &Report, bill: &Bill) {
+        let words = self.words;
+        for (source, coverage) in self.sources.iter_mut().zip(&report.coverage) {
+            let line = (bill.lines.iter())
+                .find(|line| line.environment == report.environment && line.source == coverage.source);
+            source.commands = line.map(|line| {
+                let per_run = [("number", words.language.decimal(line.per_run))];
+                let mut text = words.with("bill-run", &per_run);
+                if let Some(per_day) = line.per_day {
+                    text.push_str(", ");
+                    text.push_str(&words.with("bill-day", &[("number", words.number(per_day))]));
+                }
+                text
+            });
+        }
+        self.bill = bill.per_day.map(|per_day| {
+            let all = words.with("bill-all", &[("number", words.number(per_day))]);
+            match bill.monthly {
+                None => all,
+                Some(price) => {
+                    let price = [("price", words.language.decimal((price * 100.0).round() / 100.0))];
+                    format!("{all} {}", words.with("bill-price", &price))
+                }
+            }
+        });
     }
 
     pub(super) fn text(&self, key: &str) -> String {
@@ -194,6 +227,7 @@ fn source(coverage: &CoverageView, words: Words) -> Source {
         days: words
             .language
             .counted("coverage-days", coverage.consecutive_days.into()),
+        commands: None,
         gaps: coverage.gaps.iter().take(GAPS).map(gap).collect(),
         more: (more > 0).then(|| words.language.counted("gap-more", more as u64)),
     }

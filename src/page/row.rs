@@ -178,15 +178,15 @@ fn what(limit: &LimitView, words: Words) -> String {
 
 /// A peak with the bounds that differ from it.
 pub(super) fn peak_text(peak: &PeakView, censored: bool, words: Words) -> String {
-    let upper = words.number(peak.upper);
+    let upper = words.number(peak.most());
     match peak.value {
-        None if peak.lower == peak.upper => words.number(peak.upper),
+        None if peak.lower == peak.most() => upper,
         None => words.with(
             "peak-between",
             &[("lower", words.number(peak.lower)), ("upper", upper)],
         ),
         Some(value) if censored => words.with("peak-at-least", &[("peak", words.number(value))]),
-        Some(value) if peak.upper > value => {
+        Some(value) if peak.most() > value => {
             words.with("peak-up-to", &[("peak", words.number(value)), ("upper", upper)])
         }
         Some(value) => words.number(value),

@@ -33,7 +33,7 @@ pub(super) fn limit(limit: u64, alert_at: u64, peak: Option<(Option<u64>, u64, u
         peak: peak.map(|(value, lower, upper)| PeakView {
             value,
             lower,
-            upper,
+            upper: Some(upper),
             at: None,
             identity: None,
         }),
@@ -142,7 +142,7 @@ pub(super) fn hour(start: &str, peak: Option<(u64, u64)>, covered_minutes: u32) 
         peak: peak.map(|(value, upper)| PeakView {
             value: Some(value),
             lower: value,
-            upper,
+            upper: Some(upper),
             at: None,
             identity: None,
         }),
@@ -151,6 +151,7 @@ pub(super) fn hour(start: &str, peak: Option<(u64, u64)>, covered_minutes: u32) 
         covered_minutes,
         partial: false,
         ignored: false,
+        samples: None,
     }
 }
 

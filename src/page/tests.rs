@@ -1,13 +1,17 @@
 //! Whole pages: their words, and labels that would like to be more than that.
 
+use chrono::TimeDelta;
+
 use super::{
     sample::{alerts, detail, frame, limit, period, report},
     *,
 };
 use crate::{
     calibration::{Action, Method, Reason, Status},
+    catalog::Tariff,
     language::Language,
-    report::{Alerts, Detail, LimitView, RecommendationView, TopView, WhatIf},
+    report::{Alerts, Bill, CoverageView, Detail, LimitView, RecommendationView, TopView, WhatIf},
+    store::runs::Spent,
 };
 
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'&\u{202e}\u{1b}[2J";
@@ -65,7 +69,7 @@ fn pages(language: Language) -> Vec<String> {
     HOSTILE.clone_into(&mut report.groups[0].name);
     HOSTILE.clone_into(&mut report.environment);
     vec![
-        Overview::new(frame(language), &report, &alerts(HOSTILE)).html(),
+        Overview::new(frame(language), &report, &alerts(HOSTILE), &Bill::default()).html(),
         limit_page(&detail(hostile()), language, 20, Some(1)),
         ProblemPage::new(frame(language), "problem-limit", HOSTILE).html(),
         document(&report, chrono_tz::America::Sao_Paulo, language),
@@ -128,7 +132,13 @@ fn windows_that_can_not_be_seen_say_so() {
 #[test]
 fn what_is_alerted_is_said_with_its_silence() {
     let overview = |alerts: &Alerts, language| {
-        let page = Overview::new(frame(language), &report(vec![hostile()]), alerts).html();
+        let page = Overview::new(
+            frame(language),
+            &report(vec![hostile()]),
+            alerts,
+            &Bill::default(),
+        )
+        .html();
         page.split("class=\"alerts").nth(1).unwrap().to_owned()
     };
     let english = overview(&alerts("load test"), Language::English);
@@ -155,7 +165,15 @@ fn what_is_alerted_is_said_with_its_silence() {
 
 #[test]
 fn where_nothing_is_alerted_a_line_says_so() {
-    let lone = |alerts: &Alerts| Overview::new(frame(Language::English), &report(Vec::new()), alerts).html();
+    let lone = |alerts: &Alerts| {
+        Overview::new(
+            frame(Language::English),
+            &report(Vec::new()),
+            alerts,
+            &Bill::default(),
+        )
+        .html()
+    };
     let nothing = lone(&Alerts::default());
     assert!(
         nothing.contains("<p class=\"alerts quiet\">Nothing is alerted now.</p>"),
@@ -177,7 +195,13 @@ fn only_some_limits_are_shown_where_that_was_asked_for() {
     "other".clone_into(&mut over.id);
     let mut frame = frame(Language::English);
     frame.address.filter = Some(Filter::Over);
-    let page = Overview::new(frame, &report(vec![hostile(), over]), &Alerts::default()).html();
+    let page = Overview::new(
+        frame,
+        &report(vec![hostile(), over]),
+        &Alerts::default(),
+        &Bill::default(),
+    )
+    .html();
     assert!(
         page.contains("data-limit=\"other\" data-status=\"over\""),
         "{page}"
@@ -213,4 +237,37 @@ fn an_asset_is_found_by_its_hash_alone() {
     assert!(found.body.contains("uPlot"));
     assert!(asset("/assets/uplot.js").is_none());
     assert!(asset(&path.replace("uplot-", "uplot-0")).is_none());
+}
+
+#[test]
+fn the_overview_says_what_drains_cost() {
+    let mut report = report(Vec::new());
+    report.coverage = vec![CoverageView {
+        source: "gateway".to_owned(),
+        minutes: 60,
+        covered: 60,
+        gaps: Vec::new(),
+        consecutive_days: 0,
+    }];
+    let spent = Spent {
+        environment: report.environment.clone(),
+        source: "gateway".to_owned(),
+        runs: 288,
+        commands: 4032,
+        over: TimeDelta::days(1),
+    };
+    let html = |tariff| {
+        let bill = Bill::new(std::slice::from_ref(&spent), tariff);
+        Overview::new(frame(Language::English), &report, &Alerts::default(), &bill).html()
+    };
+    let priced = html(Some(Tariff { price: 0.2, free: 0 }));
+    assert!(
+        priced.contains("14 Redis commands a drain, about 4,032 a day"),
+        "{priced}"
+    );
+    assert!(
+        priced.contains("about 4,032 Redis commands a day. About 0.24 a month by the tariff."),
+        "{priced}"
+    );
+    assert!(!html(None).contains("tariff"));
 }

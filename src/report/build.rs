@@ -19,12 +19,12 @@ use super::{
     parts::{LeftOut, ignored_hours},
     profile::profile,
     unlimited,
-    view::{CoverageView, Detail, GroupView, Hours, Report, SpanView},
+    view::{CoverageView, Detail, GroupView, Hours, Report, SamplesView, SpanView},
 };
 use crate::{
     calibration::Vouched,
     catalog::{Limit, Source},
-    fold::HourRow,
+    fold::{HourRow, Samples},
     time::{Day, Hour, Minute, Window, day_of},
 };
 
@@ -158,11 +158,20 @@ pub fn detail(input: &ReportInput<'_>, limit: &Limit, rows: &[HourRow]) -> Detai
 
 /// The hours of one limit.
 #[must_use]
-pub fn limit_hours(input: &ReportInput<'_>, limit: &Limit, rows: &[HourRow]) -> Hours {
+pub fn limit_hours(
+    input: &ReportInput<'_>,
+    limit: &Limit,
+    rows: &[HourRow],
+    samples: &BTreeMap<Hour, Samples>,
+) -> Hours {
+    let mut hours = hours(limit, &Context::new(input), rows);
+    for view in &mut hours {
+        view.samples = samples.get(&Hour::containing(view.hour)).map(SamplesView::of);
+    }
     Hours {
         id: limit.id.clone(),
         environment: input.environment.to_owned(),
-        hours: hours(limit, &Context::new(input), rows),
+        hours,
     }
 }
 

@@ -51,7 +51,7 @@ const COLUMNS: &[Column] = &[
         plain(row.limit.peak.as_ref().map(|peak| peak.lower))
     }),
     ("peak_upper", |row| {
-        plain(row.limit.peak.as_ref().map(|peak| peak.upper))
+        plain(row.limit.peak.as_ref().and_then(|peak| peak.upper))
     }),
     ("peak_at", |row| {
         instant(row.limit.peak.as_ref().and_then(|peak| peak.at))

@@ -19,7 +19,7 @@ use crate::{
     },
     catalog::{Limit, Mode},
     language::Language,
-    time::{Day, Window, day_end, day_of, day_start},
+    time::{Algorithm, Day, Window, day_end, day_of, day_start},
 };
 
 /// A limit that has been held against what was seen.
@@ -141,7 +141,8 @@ pub(super) fn recommend(view: &mut LimitView, judged: &Judged<'_>, context: &Con
             })
         })
         .collect();
-    let bounds = matches!(judged.limit.window, Window::Seconds(_));
+    let bounds =
+        matches!(judged.limit.window, Window::Seconds(_)) && judged.limit.algorithm != Algorithm::Sampled;
     let recommendation = Recommendation::new(&Evidence {
         limit,
         alert_at,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     build::Context,
     facts::SourceFacts,
-    limit::{peak_view, rules, used_sources},
+    limit::{counted, peak_view, rules, used_sources},
     view::HourView,
 };
 use crate::{calibration::Observed, catalog::Limit, fold::HourRow, time::Hour};
@@ -41,12 +41,13 @@ fn view(
     Some(HourView {
         hour: hour.start(),
         peak: peak_view(limit, &figures, &observed, context),
-        total: figures.total,
+        total: counted(limit, figures.total),
         identities: figures.identities,
         covered_minutes,
         partial: sources
             .iter()
             .any(|source| source.vouched.closed_before < hour.next().first_minute()),
         ignored: context.left_out.holds(hour),
+        samples: None,
     })
 }

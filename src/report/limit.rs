@@ -12,6 +12,7 @@ use crate::{
     calibration::{Observed, Percentiles, Target, WouldBlock},
     catalog::Limit,
     fold::{Figures, Rules},
+    time::Algorithm,
 };
 
 pub(super) fn limit_view(limit: &Limit, context: &Context<'_>) -> LimitView {
@@ -52,8 +53,8 @@ pub(super) fn limit_view(limit: &Limit, context: &Context<'_>) -> LimitView {
         status: judgement.status,
         peak: peak_view(limit, figures, &observed, context),
         utilization: judgement.utilization,
-        censored: evidence::is_censored(&judged, context),
-        total: figures.total,
+        censored: evidence::is_censored(&judged, context) || (rules.is_sampled() && figures.peak.is_some()),
+        total: counted(limit, figures.total),
         accepted: accepted(limit, data, context),
         accepted_peak: (data.accepted.as_deref()).and_then(|accepted| accepted_peak(accepted, &target)),
         history_from: data.counted.history_from,
@@ -74,6 +75,15 @@ pub(super) fn limit_view(limit: &Limit, context: &Context<'_>) -> LimitView {
     };
     evidence::recommend(&mut view, &judged, context);
     view
+}
+
+/// What was counted, of all that figures hold: samples of gauges are no requests.
+pub(super) fn counted(limit: &Limit, total: u128) -> u128 {
+    if limit.algorithm == Algorithm::Sampled {
+        0
+    } else {
+        total
+    }
 }
 
 pub(super) fn rules(limit: &Limit, context: &Context<'_>) -> Rules {
@@ -126,7 +136,7 @@ pub(super) fn peak_view(
     observed.is_known().then(|| PeakView {
         value: observed.value,
         lower: observed.lower,
-        upper: observed.upper,
+        upper: (limit.algorithm != Algorithm::Sampled).then_some(observed.upper),
         at: figures.peak.map(|peak| peak.at.start()),
         identity: figures
             .peak

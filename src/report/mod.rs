@@ -6,6 +6,7 @@
 
 mod alert_table;
 mod alerts;
+mod bill;
 mod build;
 mod csv;
 mod days;
@@ -30,6 +31,7 @@ mod tests;
 
 pub use alert_table::{alerts_table, silences_table};
 pub use alerts::{Alerts, DeliveryView};
+pub use bill::{Bill, BillLine};
 pub use build::{build, detail, limit_hours as hours};
 pub use csv::csv;
 pub use input::{InForce, LimitData, ReportInput, ShapeData, UnlimitedData};

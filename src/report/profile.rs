@@ -73,7 +73,7 @@ mod tests {
             peak: value.map(|value| PeakView {
                 value: Some(value),
                 lower: value,
-                upper: value,
+                upper: Some(value),
                 at: None,
                 identity: None,
             }),
@@ -82,6 +82,7 @@ mod tests {
             covered_minutes: 60,
             partial: false,
             ignored: false,
+            samples: None,
         }
     }
 

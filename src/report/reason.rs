@@ -5,6 +5,7 @@ use crate::{
     calibration::{ACTIVE_DAYS, Reason},
     catalog::alert_at,
     language::Language,
+    time::Algorithm,
 };
 
 /// Why a limit's recommendation is what it is; empty where there is none.
@@ -84,7 +85,14 @@ fn own_words(
             words.extend(sizes());
             ("reason-day", words)
         }
-        Reason::Censored { peak } => ("reason-censored", vec![("peak", number(peak))]),
+        Reason::Censored { peak } => {
+            let key = if limit.algorithm == Algorithm::Sampled {
+                "reason-sampled"
+            } else {
+                "reason-censored"
+            };
+            (key, vec![("peak", number(peak))])
+        }
         Reason::Ceiling { needed, ceiling } => (
             "reason-ceiling",
             vec![("needed", number(needed)), ("ceiling", number(ceiling))],

@@ -93,7 +93,10 @@ fn row(limit: &LimitView, time: &dyn Fn(DateTime<Utc>) -> String) -> [String; 10
         cut(&printable(&limit.id), LETTERS),
         allowed(limit),
         limit.mode.to_string(),
-        peak.map_or_else(none, bounds),
+        peak.map_or_else(none, |peak| {
+            let at_least = if peak.upper.is_none() { "≥" } else { "" };
+            format!("{at_least}{}", bounds(peak))
+        }),
         peak.and_then(|peak| peak.at).map_or_else(none, time),
         if limit.shared {
             "all".to_owned()

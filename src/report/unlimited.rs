@@ -55,7 +55,7 @@ fn view(data: &UnlimitedData, context: &Context<'_>) -> LimitView {
         peak: largest.map(|peak| PeakView {
             value,
             lower: peak.value,
-            upper: sum,
+            upper: Some(sum),
             at: Some(peak.at.start()),
             identity,
         }),

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 use crate::{
     calibration::{Action, Method, Percentiles, Readiness, Reason, Status, Trend, WouldBlock},
     catalog::Mode,
+    fold::Samples,
     time::{Algorithm, Day},
 };
 
@@ -109,7 +110,7 @@ pub struct LimitView {
     /// Peak ÷ limit.
     pub utilization: Option<f64>,
     /// Whether the peak means "at least": the limit was enforced, only accepted requests were counted, and the peak
-    /// reaches it.
+    /// reaches it; or it is the largest of samples.
     pub censored: bool,
     /// All that was counted.
     pub total: u128,
@@ -209,12 +210,24 @@ pub struct PeakView {
     pub value: Option<u64>,
     /// At least this much was in one window.
     pub lower: u64,
-    /// At most this much was in one window.
-    pub upper: u64,
+    /// At most this much was in one window; null for samples, between which nobody looked.
+    pub upper: Option<u64>,
     /// Its last minute.
     pub at: Option<DateTime<Utc>>,
     /// Whose it was: a label in a public scope, else 16 hex digits.
     pub identity: Option<String>,
+}
+
+impl PeakView {
+    /// At least this much was seen.
+    pub(crate) fn least(&self) -> u64 {
+        self.value.unwrap_or(self.lower)
+    }
+
+    /// The most that what was seen allows for.
+    pub(crate) fn most(&self) -> u64 {
+        self.upper.unwrap_or(0).max(self.least())
+    }
 }
 
 /// The largest peak of one identity.
@@ -314,6 +327,33 @@ pub struct HourView {
     pub partial: bool,
     /// Whether it is left out of the report.
     pub ignored: bool,
+    /// Of gauges: what their samples found, as they were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SamplesView>,
+}
+
+/// What samples of gauges found in an hour, all identities together. They are never added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SamplesView {
+    /// The smallest.
+    pub min: i64,
+    /// The largest.
+    pub max: i64,
+    /// The last one; of several at once the largest.
+    pub last: i64,
+    /// How many there are: one per identity and sampled minute.
+    pub samples: i64,
+}
+
+impl SamplesView {
+    pub(super) const fn of(samples: &Samples) -> Self {
+        Self {
+            min: samples.min,
+            max: samples.max,
+            last: samples.last,
+            samples: samples.samples,
+        }
+    }
 }
 
 /// The limits of an environment and how they stand.

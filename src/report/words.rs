@@ -43,7 +43,7 @@ pub(super) fn bounds(peak: &PeakView) -> String {
     let lower = Some(peak.lower)
         .filter(|lower| peak.value != Some(*lower))
         .map(|lower| format!("≥{lower}"));
-    let upper = Some(peak.upper)
+    let upper = (peak.upper)
         .filter(|upper| peak.value != Some(*upper))
         .map(|upper| format!("≤{upper}"));
     let bounds: Vec<_> = lower.into_iter().chain(upper).collect();

@@ -2,17 +2,24 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
 };
 
 use crate::{
-    catalog::{Captures, Scope},
+    catalog::{Captures, Scope, SourceKind},
     time::Minute,
 };
 
 use super::{
-    FoundKey, Identities, Met, Rejects, Target, key::undeclared, normalise, parse_count, text::name,
+    FoundKey, Identities, Met, Rejects, Target,
+    key::undeclared,
+    normalise, parse_count,
+    reject::LONGEST_KEY,
+    text::{name, shortened, shown_key},
 };
+
+/// Identities without a place in a table of members that are listed.
+pub const LISTED: usize = 100;
 
 /// What one key said when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +30,8 @@ pub struct KeyRead {
     pub minute: Minute,
     /// Its rows by name; none where all its counts are zero or odd.
     pub rows: Vec<RowRead>,
+    /// The identities that a table of members lacks, in words.
+    pub strangers: BTreeSet<String>,
 }
 
 /// The samples of one key that share all but the identity.
@@ -32,7 +41,7 @@ pub struct RowRead {
     pub name: SeriesName,
     /// Ids of the identities, ascending, each once.
     pub ids: Vec<i64>,
-    /// Their counts, in the order of the ids, all above zero.
+    /// Their counts, in the order of the ids, all above zero; samples of gauges can be zero.
     pub counts: Vec<i64>,
 }
 
@@ -60,6 +69,7 @@ pub(super) struct Cells<'a> {
     spelling: Vec<u8>,
     last: Option<(Vec<u8>, usize)>,
     refused: BTreeMap<Cow<'static, str>, u64>,
+    strangers: BTreeSet<String>,
 }
 
 struct Row {
@@ -85,6 +95,7 @@ impl<'a> Cells<'a> {
             spelling: Vec::new(),
             last: None,
             refused: BTreeMap::new(),
+            strangers: BTreeSet::new(),
         }
     }
 
@@ -120,6 +131,7 @@ impl<'a> Cells<'a> {
             stem: self.identities.stem(&self.key.raw, &self.key.minute_at),
             minute: self.key.minute,
             rows,
+            strangers: self.strangers,
         }
     }
 
@@ -128,10 +140,20 @@ impl<'a> Cells<'a> {
             Ok(row) => row,
             Err(reason) => return self.refuse(reason),
         };
+        let is_gauge = self.target.source.kind == SourceKind::Gauge;
         let count = match parse_count(count) {
-            // A zero is a count like any other, but nobody was there.
-            Ok(0) => return,
+            // A zero is a count like any other, but nobody was there. A gauge that is zero was.
+            Ok(0) if !is_gauge => return,
             Ok(count) => count,
+            // Counted down further than it was filled, or lost while requests were under way: there is nothing left.
+            Err(_)
+                if is_gauge
+                    && count
+                        .strip_prefix(b"-")
+                        .is_some_and(|rest| parse_count(rest).is_ok()) =>
+            {
+                0
+            }
             Err(reason) => return self.refuse(reason),
         };
         let constant = self.target.source.constants.identity.as_deref();
@@ -148,6 +170,15 @@ impl<'a> Cells<'a> {
         row.cells.push((id, count));
         if row.scope.public {
             self.met.note(&row.name.scope, id, &identity);
+        }
+        for members in &self.target.catalog.members {
+            let is_stranger = members.are_told_by(self.target.source)
+                && !str::from_utf8(&identity).is_ok_and(|text| members.table.contains_key(text));
+            if is_stranger && self.strangers.len() < LISTED {
+                let shown = shortened(shown_key(&identity), LONGEST_KEY);
+                self.strangers
+                    .insert(format!("{} {shown} is part of no {}", members.scope, members.of));
+            }
         }
     }
 

@@ -6,14 +6,14 @@ use chrono::TimeDelta;
 use redis::Value;
 
 use crate::{
-    catalog::{Find, Pattern},
+    catalog::{Find, Pattern, SourceKind},
     time::Minute,
 };
 
 use super::{FoundKey, Plan, ReadError, Rejects, Session, Target, Verdict, key::Parts, session::wrong_type};
 
 /// Keys that one step of a scan looks at.
-const SCAN_COUNT: usize = 1000;
+pub const SCAN_COUNT: usize = 1000;
 
 /// Index keys that one union takes: a day of minutes.
 const UNION: usize = 1440;
@@ -31,22 +31,34 @@ pub struct Found {
     pub ahead: Option<TimeDelta>,
     /// Some of the keys that are still there though their life is over; none where they would not have been met.
     pub outlived: Option<Vec<Vec<u8>>>,
+    /// Whether all of the keyspace was walked, where it was to be.
+    pub is_whole: bool,
 }
 
 /// Keys that outlived their time and are looked at: they tell of those like them.
 const OUTLIVED: usize = 20;
 
-/// Finds the keys of one source and environment that a plan wants read.
+/// Finds the keys of one source and environment that a plan wants read. A scan ends after so many steps.
 ///
 /// # Errors
 /// Whatever keeps the server from answering; odd keys are rejects.
-pub async fn find(session: &Session, target: Target<'_>, plan: &Plan) -> Result<Found, ReadError> {
+pub async fn find(
+    session: &Session,
+    target: Target<'_>,
+    plan: &Plan,
+    steps: usize,
+) -> Result<Found, ReadError> {
     let mut found = Found {
         outlived: matches!(target.source.find, Find::Scan).then(Vec::new),
+        is_whole: true,
         ..Found::default()
     };
     let mut raw = match &target.source.find {
-        Find::Scan => scan(session, target).await?,
+        Find::Scan => {
+            let (keys, is_whole) = scan(session, target, steps).await?;
+            found.is_whole = is_whole;
+            keys
+        }
         Find::Endpoints(endpoints) => named(target, plan, endpoints),
         Find::Index(index) => indexed(session, target, plan, index, &mut found).await?,
     };
@@ -70,6 +82,18 @@ impl Found {
             }
             return;
         };
+        if target.source.kind == SourceKind::Gauge {
+            let minute_at = raw.len()..raw.len();
+            return match Parts::new(&captures, &target.catalog.scopes) {
+                Ok(parts) => self.keys.push(FoundKey {
+                    raw,
+                    minute: plan.sampled(),
+                    minute_at,
+                    parts,
+                }),
+                Err(reason) => self.rejects.add(&raw, &reason, 1),
+            };
+        }
         let Some((minute, mut minute_at)) = captures.minute.clone() else {
             return self.rejects.add(&raw, "it has no minute", 1);
         };
@@ -103,12 +127,16 @@ impl Found {
     }
 }
 
-/// Walks the keyspace. An empty page is no end: only cursor 0 is.
-async fn scan(session: &Session, target: Target<'_>) -> Result<Vec<Vec<u8>>, ReadError> {
+/// Walks the keyspace, and tells whether it came to the end. An empty page is none: only cursor 0 is.
+async fn scan(
+    session: &Session,
+    target: Target<'_>,
+    steps: usize,
+) -> Result<(Vec<Vec<u8>>, bool), ReadError> {
     let glob = target.source.key.glob(&target.environment.prefix);
     let mut keys = Vec::new();
     let mut cursor = b"0".to_vec();
-    loop {
+    for _ in 0..steps {
         let mut command = redis::cmd("SCAN");
         command
             .arg(&cursor)
@@ -119,15 +147,20 @@ async fn scan(session: &Session, target: Target<'_>) -> Result<Vec<Vec<u8>>, Rea
         let (next, page) = page(session.ask(&command).await?).ok_or(ReadError::Reply("SCAN"))?;
         keys.extend(page.into_iter().filter_map(bytes));
         if next == b"0" {
-            return Ok(keys);
+            return Ok((keys, true));
         }
         cursor = next;
     }
+    Ok((keys, false))
 }
 
 /// The keys of all minutes that are due, whether they exist or not.
 fn named(target: Target<'_>, plan: &Plan, endpoints: &[String]) -> Vec<Vec<u8>> {
     let prefix = &target.environment.prefix;
+    if target.source.kind == SourceKind::Gauge {
+        let render = |endpoint: &String| target.source.key.render(prefix, endpoint, "").into_bytes();
+        return endpoints.iter().map(render).collect();
+    }
     let render =
         |minute: &str, endpoint: &str| target.source.key.render(prefix, endpoint, minute).into_bytes();
     plan.due

@@ -37,6 +37,7 @@ pub fn catalog(sources: Vec<Source>) -> Catalog {
             connect_timeout: Duration::from_secs(2),
             response_timeout: Duration::from_secs(10),
             daily_commands: 500_000,
+            tariff: None,
         },
         postgres: PostgresSettings {
             url: None,
@@ -57,6 +58,7 @@ pub fn catalog(sources: Vec<Source>) -> Catalog {
             scope("escola_id", false, true),
         ]
         .into(),
+        members: Vec::new(),
         sources,
         groups: Vec::new(),
         ignored: Vec::new(),

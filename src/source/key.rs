@@ -64,6 +64,30 @@ impl Target<'_> {
         }
     }
 
+    /// The other sources and environments that read a key as one of theirs, in words.
+    pub(super) fn readers(&self, key: &[u8]) -> Vec<String> {
+        let mut readers = Vec::new();
+        for source in &self.catalog.sources {
+            let here = |environment: &&Environment| source.environments.contains(&environment.name);
+            for environment in self.catalog.environments.iter().filter(here) {
+                let is_own = source.name == self.source.name && environment.name == self.environment.name;
+                let target = Target {
+                    source,
+                    environment,
+                    ..*self
+                };
+                if !is_own
+                    && target
+                        .captures(key)
+                        .is_some_and(|captures| source.asks_for(&captures))
+                {
+                    readers.push(format!("source {} of {}", source.name, environment.name));
+                }
+            }
+        }
+        readers
+    }
+
     /// Whether a key is an index, or a key of another source or environment.
     fn belongs_elsewhere(&self, key: &[u8]) -> bool {
         self.catalog.sources.iter().any(|source| {

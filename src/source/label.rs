@@ -27,7 +27,7 @@ pub struct Met {
 ///
 /// # Errors
 /// It looks personal, so that nothing is kept but its hash.
-fn label_of(identity: &[u8]) -> Result<String, Personal> {
+pub(super) fn label_of(identity: &[u8]) -> Result<String, Personal> {
     match looks_personal(identity) {
         Some(kind) => Err(kind),
         None => Ok(shortened(printable(identity), LONGEST_LABEL)),

@@ -81,6 +81,11 @@ impl Plan {
         self.closed_before
     }
 
+    /// The minute of the run, to which samples of gauges belong.
+    pub(super) fn sampled(&self) -> Minute {
+        Minute::containing(self.now)
+    }
+
     /// The first minute that can still be read.
     #[must_use]
     pub const fn readable_from(&self) -> Minute {

@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     const fn command(&self) -> &'static str {
         match self.target.source.kind {
             SourceKind::Hash => "HGETALL",
-            SourceKind::Counter => "GET",
+            SourceKind::Counter | SourceKind::Gauge => "GET",
         }
     }
 
@@ -163,15 +163,18 @@ impl<'a> Reader<'a> {
         &self.doubtful
     }
 
-    /// Refuses a whole key: its minute can't be vouched for.
+    /// Refuses a whole key: its minute can't be vouched for. A key that is no gauge takes nothing from those that are.
     fn refuse(&mut self, key: &FoundKey, reason: &str) {
         self.rejects.add(&key.raw, reason, 1);
-        self.doubtful.insert(key.minute);
+        if self.target.source.kind != SourceKind::Gauge {
+            self.doubtful.insert(key.minute);
+        }
     }
 
     /// A key that was met but is not there. Keys that are only asked for by name need not exist.
     fn vanished(&mut self, key: &FoundKey) {
-        if !matches!(self.target.source.find, Find::Endpoints(_)) {
+        let is_gauge = self.target.source.kind == SourceKind::Gauge;
+        if !is_gauge && !matches!(self.target.source.find, Find::Endpoints(_)) {
             self.refuse(key, "it was gone before it could be read");
         }
     }
@@ -203,7 +206,7 @@ impl<'a> Reader<'a> {
                     fields += items.len() / 2;
                     for_each_field(&items, |field, count| cells.field(field, count));
                 }
-                (SourceKind::Counter, Value::BulkString(count)) => {
+                (SourceKind::Counter | SourceKind::Gauge, Value::BulkString(count)) => {
                     fields += 1;
                     cells.counter(&count);
                 }
@@ -261,9 +264,9 @@ fn is_nothing(reply: &Value) -> bool {
     }
 }
 
-const WRONG_TYPE: &str = "the key holds another type than the source says";
+pub(super) const WRONG_TYPE: &str = "the key holds another type than the source says";
 
-fn for_each_field(items: &[Value], mut take: impl FnMut(&[u8], &[u8])) {
+pub(super) fn for_each_field(items: &[Value], mut take: impl FnMut(&[u8], &[u8])) {
     for pair in items.chunks_exact(2) {
         if let [Value::BulkString(field), Value::BulkString(count)] = pair {
             take(field, count);

@@ -8,7 +8,7 @@ use super::text::{shortened, shown_key};
 const LISTED: usize = 1000;
 
 /// The longest key that is shown whole, in bytes.
-const LONGEST_KEY: usize = 256;
+pub(super) const LONGEST_KEY: usize = 256;
 
 /// Something of a key that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

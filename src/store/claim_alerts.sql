@@ -5,6 +5,12 @@ WITH due AS (
       AND (next_attempt_at <= $1 OR planned_at > $1)
       -- Clocks of two senders differ a little; a lease that ends much later than one taken now was taken by a clock that has been set back since.
       AND (leased_until IS NULL OR leased_until <= $1 OR leased_until > $1 + 2 * make_interval(secs => $4))
+      -- Another sender may be telling an older state of the same: its message must not come last.
+      AND NOT EXISTS (
+          SELECT FROM alerts AS other
+          WHERE other.environment = alerts.environment AND other.alert_key = alerts.alert_key AND other.id <> alerts.id
+            AND other.leased_until > $1 AND other.leased_until <= $1 + 2 * make_interval(secs => $4)
+      )
     ORDER BY level = 'critical' DESC, id
     LIMIT $3
     FOR UPDATE SKIP LOCKED

@@ -127,30 +127,6 @@ pub async fn add(tx: &mut Tx, environment: &str, source: &str, seen: &Seen<'_>) 
     Ok(())
 }
 
-/// Has minutes from an hour on read again, and gaps from it on told again.
-///
-/// # Errors
-/// The database failed.
-pub async fn read_again(tx: &mut Tx, environment: &str, source: &str, from: Hour) -> Result<(), StoreError> {
-    sqlx::query!(
-        "UPDATE coverage SET settled = 0 WHERE environment = $1 AND source = $2 AND hour >= $3 AND settled <> 0",
-        environment,
-        source,
-        from.start()
-    )
-    .execute(&mut *tx)
-    .await?;
-    sqlx::query!(
-        "UPDATE source_states SET gaps_before = least(gaps_before, $3) WHERE environment = $1 AND source = $2",
-        environment,
-        source,
-        from.start()
-    )
-    .execute(&mut *tx)
-    .await?;
-    Ok(())
-}
-
 /// What is known of a source in an environment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SourceState {
@@ -227,7 +203,7 @@ pub async fn begin_gaps(
     Ok(())
 }
 
-/// Notes that a source's gaps before an instant have been reported.
+/// Notes that a source's gaps before an instant have been reported; says before which they had been.
 ///
 /// # Errors
 /// The database failed.
@@ -236,7 +212,14 @@ pub async fn note_gaps(
     environment: &str,
     source: &str,
     before: DateTime<Utc>,
-) -> Result<(), StoreError> {
+) -> Result<Option<DateTime<Utc>>, StoreError> {
+    let told = sqlx::query_scalar!(
+        "SELECT gaps_before FROM source_states WHERE environment = $1 AND source = $2 FOR UPDATE",
+        environment,
+        source
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
     sqlx::query!(
         "UPDATE source_states SET gaps_before = greatest(gaps_before, $3) WHERE environment = $1 AND source = $2",
         environment,
@@ -245,5 +228,5 @@ pub async fn note_gaps(
     )
     .execute(&mut *tx)
     .await?;
-    Ok(())
+    Ok(told.flatten())
 }

@@ -8,6 +8,7 @@ pub mod coverage;
 pub mod daily;
 pub mod delivery;
 mod figures;
+pub mod gauges;
 pub mod hourly;
 pub mod labels;
 pub mod migrate;

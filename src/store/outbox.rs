@@ -37,8 +37,8 @@ pub async fn lock(tx: &mut Tx, environment: &str) -> Result<(), StoreError> {
 /// What a message may hold, in bytes, before older parts are left out.
 const LONGEST: usize = 3800;
 
-/// Puts something to be told into the outbox, in place of what was still to be told of the same. Events add up: what
-/// was to be told of the last one stays in the text, as far as a message can hold it. What was worse and that nobody
+/// Puts something to be told into the outbox, in place of what was still to be told of the same. What adds up,
+/// events and the same for other reasons, stays in the text, as far as a message can hold it. What was worse and that nobody
 /// heard of is told with it. Where there is nowhere to send it, it is kept as a record only.
 ///
 /// # Errors
@@ -46,8 +46,8 @@ const LONGEST: usize = 3800;
 pub async fn put(tx: &mut Tx, news: &News<'_>, is_sent: bool, now: DateTime<Utc>) -> Result<(), StoreError> {
     let replaced = sqlx::query!(
         r#"UPDATE alerts SET state = 'replaced' WHERE environment = $1 AND alert_key = $2 AND state = 'pending'
-         RETURNING level, title, message,
-             (SELECT told.level FROM alerts AS told
+         RETURNING kind, level, title, message,
+             (SELECT CASE told.kind WHEN 'raised' THEN told.level END FROM alerts AS told
               WHERE told.environment = $1 AND told.alert_key = $2 AND told.sent_at IS NOT NULL
               ORDER BY told.id DESC LIMIT 1) AS "last_told?""#,
         news.environment,
@@ -59,7 +59,11 @@ pub async fn put(tx: &mut Tx, news: &News<'_>, is_sent: bool, now: DateTime<Utc>
     if let Some(earlier) = replaced {
         let untold = Level::of_name(&earlier.level);
         let last_told = earlier.last_told.map_or(Level::Ok, |told| Level::of_name(&told));
-        if news.kind == Kind::Event {
+        let is_more = news.kind == Kind::Raised
+            && Kind::of_name(&earlier.kind) == Kind::Raised
+            && untold == level
+            && earlier.message != text;
+        if news.kind == Kind::Event || is_more {
             text = format!("{text}\n{}", earlier.message);
         } else if untold > level && untold > last_told {
             level = untold;
@@ -94,39 +98,52 @@ pub async fn put(tx: &mut Tx, news: &News<'_>, is_sent: bool, now: DateTime<Utc>
 /// # Errors
 /// The database failed.
 pub async fn revive(tx: &mut Tx, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let unsent = unsent(tx).await?;
+    if unsent.is_empty() {
+        return Ok(());
+    }
+    lock_all(tx, &unsent).await?;
+    // They may have been replaced by now.
+    let unsent = self::unsent(tx).await?;
     sqlx::query!(
-        "UPDATE alerts SET state = 'pending', next_attempt_at = $1, planned_at = $1
-         FROM alert_states AS standing
-         WHERE standing.level <> 'ok' AND alerts.state = 'unsent' AND alerts.kind = 'raised'
-           AND alerts.id = (
-               SELECT max(newest.id) FROM alerts AS newest
-               WHERE newest.environment = standing.environment AND newest.alert_key = standing.alert_key
-           )",
-        now
+        "UPDATE alerts SET state = 'pending', next_attempt_at = $1, planned_at = $1 WHERE id = ANY($2)",
+        now,
+        &unsent
     )
     .execute(&mut *tx)
     .await?;
     Ok(())
 }
 
-/// What is written on an alert that is put off for a cooldown.
-pub const COOLDOWN: &str = "cooldown";
+/// What lasts and was never told, as there was nowhere to send it.
+async fn unsent(tx: &mut Tx) -> Result<Vec<i64>, StoreError> {
+    sqlx::query_scalar!(
+        "SELECT alerts.id FROM alerts
+         JOIN alert_states AS standing USING (environment, alert_key)
+         WHERE standing.level <> 'ok' AND alerts.state = 'unsent' AND alerts.kind = 'raised'
+           AND alerts.id = (
+               SELECT max(newest.id) FROM alerts AS newest
+               WHERE newest.environment = standing.environment AND newest.alert_key = standing.alert_key
+           )"
+    )
+    .fetch_all(&mut *tx)
+    .await
+}
 
-/// Takes back what was put off for a cooldown; says whether there was any.
+/// Takes back what was still to be told of something that is over without a word.
 ///
 /// # Errors
 /// The database failed.
-pub async fn withdraw(tx: &mut Tx, environment: &str, key: &str) -> Result<bool, StoreError> {
-    let withdrawn = sqlx::query!(
+pub async fn withdraw(tx: &mut Tx, environment: &str, key: &str) -> Result<(), StoreError> {
+    sqlx::query!(
         "UPDATE alerts SET state = 'replaced'
-         WHERE environment = $1 AND alert_key = $2 AND state = 'pending' AND held_by = $3",
+         WHERE environment = $1 AND alert_key = $2 AND state = 'pending'",
         environment,
-        key,
-        COOLDOWN
+        key
     )
     .execute(&mut *tx)
     .await?;
-    Ok(withdrawn.rows_affected() > 0)
+    Ok(())
 }
 
 /// Takes what is due in hand for a while, the worst and oldest first. What another sender has in hand is left to it. A
@@ -187,13 +204,7 @@ pub async fn sent(
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let (ids, starts): (Vec<i64>, Vec<bool>) = alerts.iter().copied().unzip();
-    // In the order in which drains replace them, so that neither waits for the other.
-    sqlx::query!(
-        "SELECT id FROM alerts WHERE id = ANY($1) ORDER BY environment, alert_key FOR UPDATE",
-        &ids
-    )
-    .fetch_all(&mut *tx)
-    .await?;
+    lock_all(tx, &ids).await?;
     sqlx::query!(
         "UPDATE alerts SET state = 'sent', sent_at = $3, message_id = $4, updates = $5, held_by = NULL,
              leased_until = NULL, attempts = attempts + 1, starts_cooldown = told.starts
@@ -207,6 +218,20 @@ pub async fn sent(
     )
     .execute(&mut *tx)
     .await?;
+    Ok(())
+}
+
+/// Locks the environments of some alerts, in the order of their names and what concerns all last: whoever replaces an alert
+/// has locked its own.
+async fn lock_all(tx: &mut Tx, ids: &[i64]) -> Result<(), StoreError> {
+    let mut environments =
+        sqlx::query_scalar!("SELECT DISTINCT environment FROM alerts WHERE id = ANY($1)", ids)
+            .fetch_all(&mut *tx)
+            .await?;
+    environments.sort_unstable_by_key(|name| (name.is_empty(), name.clone()));
+    for environment in environments {
+        lock(tx, &environment).await?;
+    }
     Ok(())
 }
 

@@ -39,7 +39,7 @@ macro_rules! in_batches {
 /// How many rows were dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Hourly rows of limits and of series.
+    /// Hourly rows of limits, of series and of gauges.
     pub hourly: u64,
     /// Daily rows.
     pub daily: u64,
@@ -66,6 +66,7 @@ pub async fn drop_aggregates(
     let mut dropped = Dropped::default();
     dropped.hourly += in_batches!(store, "hourly", "hour", before);
     dropped.hourly += in_batches!(store, "series_hourly", "hour", before);
+    dropped.hourly += in_batches!(store, "gauge_hourly", "hour", before);
     dropped.daily += in_batches!(store, "daily", "day", first_day);
     dropped.coverage += in_batches!(store, "coverage", "hour", before);
     dropped.runs += in_batches!(store, "runs", "started_at", before);

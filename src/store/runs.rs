@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -208,6 +208,57 @@ pub async fn last_successes(tx: &mut Tx) -> Result<Vec<(String, String, DateTime
     Ok(rows
         .into_iter()
         .map(|row| (row.environment, row.source, row.finished_at))
+        .collect())
+}
+
+/// What the drains of one source in one environment have cost in a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// The environment.
+    pub environment: String,
+    /// The source.
+    pub source: String,
+    /// Drains.
+    pub runs: u64,
+    /// Commands that they sent.
+    pub commands: u64,
+    /// Over how long.
+    pub over: TimeDelta,
+}
+
+/// What the drains of every source in every environment that began between two instants have cost.
+///
+/// # Errors
+/// The database failed.
+pub async fn spent(tx: &mut Tx, from: DateTime<Utc>, to: DateTime<Utc>) -> Result<Vec<Spent>, StoreError> {
+    let rows = sqlx::query!(
+        r#"SELECT environment, source, count(*) AS "runs!", coalesce(sum(commands), 0)::bigint AS "commands!",
+               min(started_at) AS "first!",
+               EXISTS (
+                   SELECT FROM runs AS earlier
+                   WHERE earlier.environment = runs.environment AND earlier.source = runs.source
+                     AND earlier.finished_at < $1
+               ) AS "has_earlier!"
+           FROM runs WHERE started_at >= $1 AND started_at <= $2
+           GROUP BY environment, source ORDER BY environment, source"#,
+        from,
+        to
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Spent {
+            environment: row.environment,
+            source: row.source,
+            runs: row.runs.max(0).cast_unsigned(),
+            commands: row.commands.max(0).cast_unsigned(),
+            over: if row.has_earlier {
+                to - from
+            } else {
+                to - row.first
+            },
+        })
         .collect())
 }
 

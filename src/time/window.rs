@@ -38,6 +38,8 @@ pub enum Algorithm {
     Sliding,
     /// Windows are aligned to the epoch, or to local midnight for a day.
     Fixed,
+    /// Not told by the catalog: its sources are gauges, of which every minute shows what a sample found.
+    Sampled,
 }
 
 /// A text that is no window.

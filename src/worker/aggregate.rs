@@ -12,9 +12,11 @@ use futures_util::TryStreamExt;
 use super::{passes::passes, whole_from};
 use crate::{
     catalog::Shape,
-    fold::{Fold, Rules, SeriesFold, Watch},
+    fold::{Fold, GaugeFold, Rules, SeriesFold, Watch, least},
+    report::LeftOut,
+    source::Membership,
     store::{
-        StoreError, Tx, daily, hourly,
+        StoreError, Tx, daily, gauges, hourly,
         minutes::{self, MinuteRow, Span},
         series::Series,
         shapes::{self, StoredShape},
@@ -77,6 +79,10 @@ pub struct FoldContext<'a> {
     pub series: &'a [Series],
     /// The catalog's zone.
     pub zone: Tz,
+    /// Whose members identities are.
+    pub membership: &'a Membership,
+    /// The sources that are gauges.
+    pub gauges: &'a BTreeSet<&'a str>,
     /// The first minute that is not closed.
     pub closed_before: Minute,
     /// The instant before which minutes have been dropped.
@@ -86,8 +92,31 @@ pub struct FoldContext<'a> {
 /// A shape and hours of it to fold again.
 type ShapeRange = (usize, Range<Hour>);
 
-/// The counts that alerts look for in windows, by shape: minutes with at least so much are told.
-pub type Watched = HashMap<i32, u64>;
+/// What alerts look for in windows.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// Minutes with windows that hold at least so much are told, by shape.
+    pub least: HashMap<i32, u64>,
+    /// Hours that no window may reach into.
+    pub left_out: LeftOut,
+}
+
+impl Watched {
+    /// The look at the news of a shape; none where nobody looks for it.
+    fn look(&self, shape_id: i32, window: Window, news: &[Range<Minute>]) -> Option<Watch> {
+        let least = self.least.get(&shape_id)?;
+        let spans = (news.iter()).flat_map(|span| {
+            let hours = span.start.hour().index()..=span.end.plus(-1).hour().index();
+            hours.map(Hour::from_index).filter_map(|hour| {
+                let clean_from = self.left_out.clean_from(hour, window).unwrap_or(span.start);
+                let start = span.start.max(hour.first_minute()).max(clean_from);
+                let end = span.end.min(hour.next().first_minute());
+                (start < end && !self.left_out.holds(hour)).then_some(start..end)
+            })
+        });
+        Some(Watch::new(*least, spans.collect()))
+    }
+}
 
 impl FoldContext<'_> {
     /// What decides the figures of a shape.
@@ -99,6 +128,11 @@ impl FoldContext<'_> {
             shared: shape.shared,
             zone: self.zone,
         }
+    }
+
+    fn is_gauge(&self, id: i32) -> bool {
+        let mut own = self.series.iter().filter(|series| series.id == id);
+        own.any(|series| self.gauges.contains(&*series.source))
     }
 
     fn series_of(&self, active: &ActiveShape) -> impl Iterator<Item = &Series> {
@@ -236,7 +270,7 @@ pub async fn after_import(
         let open = joined(open.collect(), Hour::from_index(i64::MIN));
         ranges.extend(open.into_iter().map(|hours| (index, hours)));
     }
-    fold(tx, context, ranges, changes, &Watched::new())
+    fold(tx, context, ranges, changes, &Watched::default())
         .await
         .map(drop)
 }
@@ -246,7 +280,7 @@ pub async fn after_import(
 /// # Errors
 /// The database failed.
 pub async fn close_windows(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), StoreError> {
-    fold_touched(tx, context, None, &Changes::default(), &Watched::new())
+    fold_touched(tx, context, None, &Changes::default(), &Watched::default())
         .await
         .map(drop)
 }
@@ -290,15 +324,18 @@ pub async fn at_birth(tx: &mut Tx, context: &FoldContext<'_>) -> Result<(), Stor
             ranges.extend(whole.into_iter().map(|hours| (index, hours)));
         }
     }
-    fold(tx, context, ranges, &Changes::default(), &Watched::new()).await?;
+    fold(tx, context, ranges, &Changes::default(), &Watched::default()).await?;
     shapes::set_folded(tx, &born, context.closed_before.start()).await
 }
 
 /// What one pass over the minute store is to feed.
-enum Task {
+enum Task<'a> {
     Shape {
         shape_id: i32,
         needs: Range<Minute>,
+        /// Whose members the identities of some series are.
+        tables: HashMap<i32, &'a HashMap<i64, i64>>,
+        sampled: Option<Sampled>,
         fold: Box<Fold>,
     },
     Series {
@@ -306,13 +343,42 @@ enum Task {
         hours: BTreeSet<Hour>,
         fold: SeriesFold,
     },
+    Gauge {
+        series_id: i32,
+        hours: BTreeSet<Hour>,
+        fold: GaugeFold,
+    },
 }
 
-impl Task {
+/// How samples of gauges become what is in use.
+#[derive(Clone, Copy)]
+struct Sampled {
+    capacity: Option<u64>,
+}
+
+impl Sampled {
+    /// Who uses something, and how much: most is in use where least is left.
+    fn usage(self, row: &MinuteRow) -> (Vec<i64>, Vec<i64>) {
+        let used = |stored: i64| match self.capacity {
+            None => stored,
+            Some(capacity) if stored < 0 => {
+                i64::try_from(capacity.saturating_sub(least(stored).cast_unsigned())).unwrap_or(i64::MAX)
+            }
+            Some(_) => 0,
+        };
+        let stored = row.ids.iter().zip(&row.counts);
+        stored
+            .map(|(id, stored)| (*id, used(*stored)))
+            .filter(|(_, used)| *used > 0)
+            .unzip()
+    }
+}
+
+impl Task<'_> {
     fn spans(&self) -> Vec<Range<Minute>> {
         match self {
             Self::Shape { needs, .. } => vec![needs.clone()],
-            Self::Series { hours, .. } => hours
+            Self::Series { hours, .. } | Self::Gauge { hours, .. } => hours
                 .iter()
                 .map(|hour| hour.first_minute()..hour.next().first_minute())
                 .collect(),
@@ -321,13 +387,32 @@ impl Task {
 
     fn add(&mut self, row: &MinuteRow) {
         match self {
-            Self::Shape { needs, fold, .. } if needs.contains(&row.minute) => {
-                fold.add(row.minute, &row.ids, &row.counts);
+            Self::Shape {
+                needs,
+                tables,
+                sampled,
+                fold,
+                ..
+            } if needs.contains(&row.minute) => {
+                let used = sampled.map(|sampled| sampled.usage(row));
+                let (ids, counts) =
+                    (used.as_ref()).map_or((&row.ids, &row.counts), |(ids, used)| (ids, used));
+                match tables.get(&row.series_id) {
+                    None => fold.add(row.minute, ids, counts),
+                    // One that is nobody's member counts as itself.
+                    Some(table) => {
+                        let ids: Vec<i64> = ids.iter().map(|id| *table.get(id).unwrap_or(id)).collect();
+                        fold.add(row.minute, &ids, counts);
+                    }
+                }
             }
             Self::Series { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
                 fold.add(row.minute, &row.ids, &row.counts);
             }
-            Self::Shape { .. } | Self::Series { .. } => {}
+            Self::Gauge { hours, fold, .. } if hours.contains(&row.minute.hour()) => {
+                fold.add(row.minute, &row.ids, &row.counts);
+            }
+            Self::Shape { .. } | Self::Series { .. } | Self::Gauge { .. } => {}
         }
     }
 }
@@ -348,32 +433,47 @@ async fn fold(
             hours.end,
             context.closed_before,
         );
-        if let Some(least) = watched.get(&active.stored.id) {
-            fold = fold.watched(Watch::new(*least, context.news(active, &changes.minutes)));
+        let news = context.news(active, &changes.minutes);
+        if let Some(watch) = watched.look(active.stored.id, active.shape.window, &news) {
+            fold = fold.watched(watch);
         }
         let needs = fold.needs_from()..hours.end.first_minute();
-        let series = context.series_of(active).map(|series| series.id).collect();
+        let series: Vec<&Series> = context.series_of(active).collect();
+        let table = |series: &&Series| {
+            let table = context.membership.of(&series.scope, &active.shape.scope)?;
+            Some((series.id, table))
+        };
         (
             Task::Shape {
                 shape_id: active.stored.id,
                 needs,
+                tables: series.iter().filter_map(table).collect(),
+                sampled: context.rules(&active.shape).is_sampled().then_some(Sampled {
+                    capacity: active.shape.capacity,
+                }),
                 fold: Box::new(fold),
             },
-            series,
+            series.iter().map(|series| series.id).collect(),
         )
     });
     let series = changes.minutes.iter().map(|(series_id, minutes)| {
         let hours = minutes.iter().map(|minute| minute.hour()).collect();
-        (
+        let task = if context.is_gauge(*series_id) {
+            Task::Gauge {
+                series_id: *series_id,
+                hours,
+                fold: GaugeFold::default(),
+            }
+        } else {
             Task::Series {
                 series_id: *series_id,
                 hours,
                 fold: SeriesFold::default(),
-            },
-            vec![*series_id],
-        )
+            }
+        };
+        (task, vec![*series_id])
     });
-    let (tasks, series): (Vec<Task>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
+    let (tasks, series): (Vec<Task<'_>>, Vec<Vec<i32>>) = shapes.chain(series).unzip();
     let mut tasks: Vec<_> = tasks.into_iter().map(Some).collect();
     let mut seen: HashMap<i32, Watch> = HashMap::new();
     for pass in passes(&series, &changes.weights) {
@@ -395,7 +495,7 @@ async fn fold(
 async fn fold_pass(
     tx: &mut Tx,
     zone: Tz,
-    mut tasks: Vec<(Task, &[i32])>,
+    mut tasks: Vec<(Task<'_>, &[i32])>,
 ) -> Result<Vec<(i32, Watch)>, StoreError> {
     let mut readers: HashMap<i32, Vec<usize>> = HashMap::new();
     let mut spans: BTreeMap<i32, Vec<Range<Minute>>> = BTreeMap::new();
@@ -421,7 +521,7 @@ async fn fold_pass(
             }
         }
     }
-    let (mut shapes, mut series, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut shapes, mut series, mut sampled, mut seen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (task, _) in tasks {
         match task {
             Task::Shape { shape_id, fold, .. } => {
@@ -432,7 +532,13 @@ async fn fold_pass(
             Task::Series { series_id, fold, .. } => {
                 series.extend(fold.finish().into_iter().map(|row| (series_id, row)));
             }
+            Task::Gauge { series_id, fold, .. } => {
+                sampled.extend(fold.finish().into_iter().map(|row| (series_id, row)));
+            }
         }
+    }
+    if !sampled.is_empty() {
+        gauges::put(tx, &sampled).await?;
     }
     if !series.is_empty() {
         hourly::put_series(tx, &series).await?;

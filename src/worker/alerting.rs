@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use chrono::{DateTime, Utc};
 use tokio::time::timeout;
 
 use super::{
@@ -31,6 +32,8 @@ pub struct Alerting {
     emergency: Option<Emergency>,
     probe: Probe,
     overdue: Overdue,
+    /// When a look first found no Postgres.
+    missing_since: Option<DateTime<Utc>>,
     post: Arc<Post>,
 }
 
@@ -45,20 +48,16 @@ impl Alerting {
             emergency: Emergency::new(&worker.folga.catalog)?,
             probe: Probe::new(&worker.folga.store),
             overdue: Overdue::new(worker.folga.clock.now()),
+            missing_since: None,
             post,
         })
     }
 
     /// Goes on until the service is told to stop.
     pub async fn run(mut self, worker: Worker) {
-        let mut failed_before = false;
         while !worker.stop.soon.is_cancelled() {
-            let look = worker
-                .stop
-                .now
-                .run_until_cancelled(self.look(&worker, failed_before));
+            let look = worker.stop.now.run_until_cancelled(self.look(&worker));
             let Some(is_there) = look.await else { return };
-            failed_before = !is_there;
             tokio::select! {
                 () = worker.stop.soon.cancelled() => {}
                 () = worker.drained.notified(), if is_there => {}
@@ -69,7 +68,7 @@ impl Alerting {
 
     /// Does what there is to do, and says whether Postgres is there. That it is not is told when a second look finds the
     /// same.
-    async fn look(&mut self, worker: &Worker, failed_before: bool) -> bool {
+    async fn look(&mut self, worker: &Worker) -> bool {
         let asked = timeout(ANSWER_WITHIN, self.probe.ask()).await;
         let missing = match asked {
             Ok(Ok(())) => None,
@@ -79,11 +78,14 @@ impl Alerting {
         let now = worker.folga.clock.now();
         if let Some(reason) = missing {
             self.overdue.begin_anew(now);
-            if let Some(emergency) = self.emergency.as_ref().filter(|_| failed_before) {
-                emergency.down(&reason, now).await;
+            match (self.missing_since, &self.emergency) {
+                (None, _) => self.missing_since = Some(now),
+                (Some(since), Some(emergency)) => emergency.down(&reason, since, now).await,
+                (Some(_), None) => {}
             }
             return false;
         }
+        self.missing_since = None;
         if let Some(emergency) = &self.emergency {
             emergency.up(now).await;
         }
@@ -101,12 +103,13 @@ impl Alerting {
 
     async fn round(&mut self, worker: &Worker) -> Result<Round, StoreError> {
         let folga = &worker.folga;
-        self.overdue.look(folga, &worker.board).await?;
-        commands::look(folga).await?;
+        // What is there to be sent waits for nothing else.
         let round = match &self.sender {
             Some(sender) => sender.round(PATIENCE).await?,
             None => Round::default(),
         };
+        self.overdue.look(folga, &worker.board).await?;
+        commands::look(folga).await?;
         self.post.count(PostCounts {
             sent: round.sent.into(),
             failed: round.failed.into(),

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::drain::Drained;
 use crate::{
     catalog::{Catalog, Schedule},
-    store::runs::RunOutcome,
+    store::runs::{RunOutcome, Spent},
 };
 
 /// A drain may take this long, beyond its source's grace, before a success counts as late.
@@ -105,7 +105,7 @@ impl Board {
                 source: source.name.clone(),
                 environment: environment.name.clone(),
                 schedule: source.schedule.clone(),
-                patience: source.grace + PATIENCE,
+                patience: source.wait() + PATIENCE,
                 standing: Mutex::new(Standing {
                     last_success: (successes.iter())
                         .find(|success| success.0 == environment.name && success.1 == source.name)
@@ -120,6 +120,22 @@ impl Board {
     /// The lines of a source.
     pub fn of_source<'b>(&'b self, source: &'b str) -> impl Iterator<Item = &'b Line> {
         self.lines.iter().filter(move |line| line.source == source)
+    }
+
+    /// What the drains of this process have cost.
+    #[must_use]
+    pub fn spent(&self, now: DateTime<Utc>) -> Vec<Spent> {
+        let spent = |line: &Line| {
+            let totals = line.standing().totals;
+            Spent {
+                environment: line.environment.clone(),
+                source: line.source.clone(),
+                runs: totals.done + totals.partial + totals.failed,
+                commands: totals.commands,
+                over: now - self.started_at,
+            }
+        };
+        self.lines.iter().map(spent).collect()
     }
 
     /// A line in one word.
@@ -140,10 +156,9 @@ impl Board {
     #[must_use]
     pub fn is_late(&self, line: &Line, counted_from: DateTime<Utc>, now: DateTime<Utc>) -> bool {
         let from = counted_from.max(self.started_at);
-        let since = line
-            .standing()
-            .last_success
-            .map_or(from, |success| success.max(from));
+        // A success ahead of the clock tells that the clock was set back.
+        let success = line.standing().last_success.filter(|success| *success <= now);
+        let since = success.map_or(from, |success| success.max(from));
         is_overdue(&line.schedule, since, line.patience, now)
     }
 }

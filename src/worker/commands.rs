@@ -62,22 +62,29 @@ impl Seen {
     /// A server that has answered less than before was restarted.
     fn next(before: Option<&Self>, answered: Option<u64>, now: DateTime<Utc>) -> Self {
         let day = now.date_naive();
-        let (base, counted) = match (before, answered) {
-            (Some(before), Some(answered)) if before.day == day => {
-                let so_far = before.today.unwrap_or(0);
-                if answered >= before.base {
-                    (before.base, Some(so_far + answered - before.base))
+        let before = before.filter(|before| before.day == day);
+        let (base, today) = match (
+            before.and_then(|before| Some((before.base, before.today?))),
+            answered,
+        ) {
+            (Some((base, so_far)), Some(answered)) => {
+                let since = if answered >= base {
+                    answered - base
                 } else {
-                    (0, Some(so_far + answered))
-                }
+                    answered
+                };
+                (answered, Some(so_far + since))
             }
-            (_, answered) => (0, answered.map(|_| 0)),
+            // It did not answer this time.
+            (Some((base, so_far)), None) => (base, Some(so_far)),
+            // The first look has nothing to count from.
+            (None, answered) => (answered.unwrap_or(0), answered.map(|_| 0)),
         };
         Self {
             looked_at: now,
             day,
-            base: answered.unwrap_or(base),
-            today: counted,
+            base,
+            today,
         }
     }
 }
@@ -98,6 +105,13 @@ mod tests {
         assert_eq!((third.base, third.today), (200, Some(700)));
         let next_day = Seen::next(Some(&third), Some(300), at("2025-03-11T00:30:00Z"));
         assert_eq!((next_day.base, next_day.today), (300, Some(0)));
-        assert_eq!(Seen::next(None, None, at("2025-03-10T08:00:00Z")).today, None);
+        // A server that did not answer is counted on from where it was, or from its first answer.
+        let silent = Seen::next(Some(&second), None, at("2025-03-10T10:00:00Z"));
+        let again = Seen::next(Some(&silent), Some(1_600), at("2025-03-10T11:00:00Z"));
+        assert_eq!((again.base, again.today), (1_600, Some(600)));
+        let never = Seen::next(None, None, at("2025-03-10T08:00:00Z"));
+        assert_eq!(never.today, None);
+        let first = Seen::next(Some(&never), Some(9_000_000), at("2025-03-10T09:00:00Z"));
+        assert_eq!((first.base, first.today), (9_000_000, Some(0)));
     }
 }

@@ -21,7 +21,8 @@ use crate::{
 const LEASE: TimeDelta = TimeDelta::minutes(3);
 /// Alerts that one round takes.
 const ROUND: i64 = 2000;
-/// What is written on alerts that are put off for the budget's sake.
+/// What is written on alerts that are put off.
+const COOLDOWN: &str = "cooldown";
 const BUDGET: &str = "the day's budget of messages";
 
 /// Sends alerts to the notification server of the catalog.
@@ -158,7 +159,7 @@ impl Sender {
             match fate(&alert, self.settings.cooldown, noted.of(alert.id), now) {
                 Fate::Send { starts_cooldown } => going.push((alert, starts_cooldown)),
                 Fate::Cooldown(until) => {
-                    outbox::hold(tx, &[alert.id], until, outbox::COOLDOWN, false, now).await?;
+                    outbox::hold(tx, &[alert.id], until, COOLDOWN, false, now).await?;
                 }
                 Fate::Silence(until) => outbox::hold(tx, &[alert.id], until, SILENCE, false, now).await?,
                 Fate::Drop => dropped.push(alert.id),
@@ -263,7 +264,10 @@ impl Sender {
         match content {
             Content::Message(message) => self.ntfy.publish(message, now).await,
             Content::Clear(message) => match self.ntfy.clear(&message.sequence, now).await {
-                Err(Failure::Refused { status: 404, .. }) => self.ntfy.publish(message, now).await,
+                // Something in between may let messages through and nothing else.
+                Err(Failure::Refused { .. } | Failure::NotNtfy(_) | Failure::Message { .. }) => {
+                    self.ntfy.publish(message, now).await
+                }
                 cleared => cleared.map(|()| Delivered {
                     id: format!("clear {} {}", message.sequence, now.timestamp()),
                     updates: true,

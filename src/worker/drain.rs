@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
+    mem,
     time::{Duration, Instant},
 };
 
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     catalog::{Environment, Source, SourceKind},
-    source::{ConnectError, Met, Plan, ReadError, Reader, Rejects, Session, Target, find},
+    source::{ConnectError, LISTED_STRANGERS, Met, Plan, ReadError, Reader, Rejects, Session, Target, find},
     store::{
         StoreError, Tx,
         coverage::{self, Coverage, Masks, SourceState, holds},
@@ -35,6 +36,9 @@ const LARGE_HASH: i64 = 50_000;
 
 /// No run may take longer, whatever hangs: the next one reads what it left.
 pub(super) const RUN_LIMIT: Duration = Duration::from_mins(15);
+
+/// Nor may the record of one.
+const RECORD_LIMIT: Duration = Duration::from_mins(1);
 
 /// Why a drain could not be finished.
 #[derive(Debug, thiserror::Error)]
@@ -63,21 +67,21 @@ struct Tally {
     reading: Duration,
     covered: BTreeSet<Minute>,
     doubtful: BTreeSet<Minute>,
-    missed: BTreeSet<Minute>,
-    /// Gaps before it have been looked for.
-    gaps_before: Option<Minute>,
     rejects: Rejects,
     ahead_seconds: i64,
+    strangers: BTreeSet<String>,
     findings: Findings,
 }
 
-/// A finished drain: the record of it, and how far ahead of this clock a producer's key was.
+/// A finished drain: the record of it, and what was noticed beside.
 #[derive(Clone, Debug)]
 pub struct Drained {
     /// The record.
     pub run: Run,
     /// The furthest that a key's minute was ahead, in seconds; 0 where none was.
     pub ahead_seconds: i64,
+    /// The identities that a table of members lacks, in words: they count as themselves. At most a hundred.
+    pub strangers: BTreeSet<String>,
 }
 
 /// Reads all readable minutes of a source that are not covered yet, and those that late writes may still reach, and
@@ -89,7 +93,7 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
         Ok(result) => result,
         Err(_) => Err(DrainError::TooLong),
     };
-    let gaps = gaps::runs(&(&tally.missed | &tally.doubtful));
+    let gaps = gaps::runs(&(&tally.findings.missed | &tally.doubtful));
     let rejects: Vec<_> = (tally.rejects.iter())
         .map(|reject| RunReject {
             key: reject.key,
@@ -118,12 +122,12 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
         gaps,
         error: result.as_ref().err().map(ToString::to_string),
     };
-    tally.findings.missed = gaps::runs(&tally.missed);
     tally.findings.redis_answers = match &result {
         Err(DrainError::Read(ReadError::Silent(_) | ReadError::Broken(_))) => answers(folga).await,
         _ => true,
     };
-    match keep(folga, &run, result.err().as_ref(), &tally).await {
+    let kept = timeout(RECORD_LIMIT, keep(folga, &run, result.err().as_ref(), &tally)).await;
+    match kept.unwrap_or(Err(StoreError::PoolTimedOut)) {
         Ok(id) => run.id = id,
         Err(error) => {
             let error = crate::store::explain(&error);
@@ -135,6 +139,7 @@ pub async fn drain(folga: &Folga, source: &Source, environment: &Environment) ->
     Drained {
         run,
         ahead_seconds: tally.ahead_seconds,
+        strangers: tally.strangers,
     }
 }
 
@@ -158,9 +163,6 @@ async fn keep(
 ) -> Result<i64, StoreError> {
     let mut tx = folga.store.begin().await?;
     let id = runs::keep(&mut tx, run).await?;
-    if let Some(before) = tally.gaps_before {
-        coverage::note_gaps(&mut tx, &run.environment, &run.source, before.start()).await?;
-    }
     findings::after_run(&mut tx, folga, run, error, &tally.findings).await?;
     tx.commit().await?;
     Ok(id)
@@ -170,6 +172,8 @@ async fn keep(
 struct Known {
     state: SourceState,
     coverage: Coverage,
+    /// What is settled may have been settled by a clock that was ahead, before its last writes came.
+    was_ahead: bool,
     sealed_before: Hour,
     large: HashSet<i64>,
 }
@@ -191,25 +195,27 @@ impl Known {
             .max(sealed_before);
         // A clock that was ahead and was set back has left hours to come.
         let to = Hour::containing(now + TimeDelta::days(i64::from(folga.catalog.retention_days)));
-        let mut coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
-        if coverage::is_settled_from(&coverage, Minute::containing(now)) {
-            tracing::warn!("a clock that was ahead has read minutes to come: they are read again");
-            let readable_from = Hour::containing(now - source.ttl);
-            coverage::read_again(&mut tx, environment, &source.name, readable_from).await?;
-            for masks in coverage.values_mut() {
-                masks.settled = 0;
-            }
+        let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
+        // A gauge is read in its own minute: its grace is below 0.
+        let to_come = Minute::containing(now - source.grace.min(TimeDelta::zero()));
+        let was_ahead = coverage::is_settled_from(&coverage, to_come);
+        if was_ahead {
+            tracing::warn!(
+                "minutes to come have been read: a clock was ahead, or this one is behind. Until they have passed, \
+                 everything readable is read again"
+            );
         }
         let large = match source.kind {
             SourceKind::Hash => {
                 large_keys(&mut tx, source, environment, Minute::containing(now - source.ttl)).await?
             }
-            SourceKind::Counter => HashSet::new(),
+            SourceKind::Counter | SourceKind::Gauge => HashSet::new(),
         };
-        tx.commit().await?;
+        tx.rollback().await?;
         Ok(Self {
             state,
             coverage,
+            was_ahead,
             sealed_before,
             large,
         })
@@ -258,7 +264,7 @@ async fn try_drain(
     let now = folga.clock.now();
     let known = Known::read(folga, source, &environment.name, now).await?;
     let plan = Plan::new(now, source, known.sealed_before, |minute| {
-        known.is_settled(minute)
+        known.is_settled(minute) && !known.was_ahead
     });
     let session = Session::open(&folga.catalog.redis).await?;
     let target = Target {
@@ -290,7 +296,7 @@ async fn read_and_write(
         writes: known.state.writes,
     };
     let began = folga.clock.now();
-    let found = find(session, target, plan).await?;
+    let found = find(session, target, plan, usize::MAX).await?;
     tally.rejects.merge(found.rejects);
     tally.findings.immortal = match found.outlived {
         None => None,
@@ -331,11 +337,16 @@ async fn read_and_write(
             .copied()
             .collect();
         suspect.extend(reader.doubtful());
-        suspect.retain(|minute| complete.contains(minute));
+        // Of a minute that was settled before, keys may be gone because their life is over after all.
+        let settled_before: BTreeSet<Minute> = (complete.iter().copied())
+            .filter(|minute| known.is_settled(*minute))
+            .collect();
+        suspect.retain(|minute| complete.contains(minute) && !settled_before.contains(minute));
         let closing = Closing {
             suspect,
             complete,
             settled,
+            settled_before,
             closed_before: plan.closed_before(),
         };
         let mut doubtful = BTreeSet::new();
@@ -377,13 +388,18 @@ async fn read_batch(reader: &mut Reader<'_>, batch: &mut Batch, tally: &mut Tall
     let mut samples = 0;
     let result = loop {
         match reader.next_batch().await {
-            Ok(Some(reads)) => {
+            Ok(Some(mut reads)) => {
                 tally.keys += reads.len();
                 samples += reads
                     .iter()
                     .flat_map(|read| &read.rows)
                     .map(|row| row.ids.len())
                     .sum::<usize>();
+                let strangers = reads.iter_mut().flat_map(|read| mem::take(&mut read.strangers));
+                tally.strangers.extend(strangers);
+                while tally.strangers.len() > LISTED_STRANGERS {
+                    tally.strangers.pop_last();
+                }
                 batch.reads.extend(reads);
             }
             Ok(None) => break Ok(()),
@@ -421,8 +437,8 @@ async fn judge_gaps(
         let kept = folga.clock.now() - TimeDelta::days(i64::from(folga.catalog.retention_days));
         let from = from.max(Minute::containing(kept));
         let coverage = coverage::read(&mut tx, environment, source, from.hour(), past.hour().next()).await?;
-        tally.missed = gaps::missed(&coverage, from, past).collect();
+        tally.findings.missed = gaps::missed(&coverage, from, past).collect();
     }
-    tally.gaps_before = Some(past);
+    tally.findings.gaps_before = Some(past);
     tx.rollback().await
 }

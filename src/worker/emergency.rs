@@ -37,6 +37,8 @@ pub struct Emergency {
     lately: String,
     /// Lives as long as somebody believes that Postgres can't be used.
     open: String,
+    /// Lives for a while after somebody was told that it can be again.
+    over: String,
     base_url: Option<String>,
     zone: Tz,
     known: Mutex<Known>,
@@ -82,6 +84,15 @@ enum Leave {
     Unknown,
 }
 
+/// What Redis knows of an outage that is over.
+enum Note {
+    /// Somebody was told of it; that it is over is this process' to tell.
+    Ours(DateTime<Utc>),
+    /// Another process tells that it is over.
+    TakenBack,
+    Missing,
+}
+
 impl Outage {
     fn new(since: DateTime<Utc>) -> Self {
         Self {
@@ -109,6 +120,7 @@ impl Emergency {
             redis: catalog.redis.clone(),
             lately: key::noted(prefix, key::POSTGRES, Level::Critical.name()),
             open: key::noted(prefix, key::POSTGRES, "open"),
+            over: key::noted(prefix, key::POSTGRES, "over"),
             base_url: catalog.http.base_url.clone(),
             zone: catalog.timezone,
             known: Mutex::default(),
@@ -116,21 +128,21 @@ impl Emergency {
     }
 
     /// Tells that Postgres can't be used, where nobody was told yet: once within a cooldown, however often it goes.
-    pub async fn down(&self, error: &str, now: DateTime<Utc>) {
-        self.tell(error, now, false).await;
+    pub async fn down(&self, error: &str, since: DateTime<Utc>, now: DateTime<Utc>) {
+        self.tell(error, since, now, false).await;
     }
 
     /// Tells that Postgres can't be used by a service that ends for that reason. It may be started again at once, over and
     /// over, so it is told only where Redis remembers it.
     pub async fn at_start(&self, error: &str, now: DateTime<Utc>) {
-        self.tell(error, now, true).await;
+        self.tell(error, now, now, true).await;
     }
 
-    async fn tell(&self, error: &str, now: DateTime<Utc>, only_if_noted: bool) {
+    async fn tell(&self, error: &str, since: DateTime<Utc>, now: DateTime<Utc>, only_if_noted: bool) {
         let mut known = self.known.lock().await;
         let lately = known.last_told.map(|told| told + after(self.settings.cooldown));
         let was_back = known.back.take();
-        let outage = known.outage.get_or_insert_with(|| Outage::new(now));
+        let outage = known.outage.get_or_insert_with(|| Outage::new(since));
         if was_back.is_some() {
             // Nobody has heard yet that it was back.
             outage.told = Told::Here { is_noted: false };
@@ -181,7 +193,8 @@ impl Emergency {
     pub async fn up(&self, now: DateTime<Utc>) {
         let mut known = self.known.lock().await;
         let told = known.outage.as_ref().map_or(Told::Nobody, |outage| outage.told);
-        if known.back.is_none() && known.is_asked && told == Told::Nobody {
+        let has_failed = known.outage.as_ref().is_some_and(|outage| outage.failures > 0);
+        if known.back.is_none() && known.is_asked && told == Told::Nobody && !has_failed {
             known.outage = None;
             return;
         }
@@ -191,11 +204,12 @@ impl Emergency {
         if known.back.is_none() {
             let own = known.outage.as_ref().map(|outage| outage.since);
             known.back = match (self.take_back().await, told) {
-                (Ok(Some(since)), _) => Some(own.map_or(since, |own| own.min(since))),
-                // Redis was never told, or can't be asked now.
-                (Ok(None), Told::Here { is_noted: false }) | (Err(_), Told::Here { .. }) => own,
-                // Another process has taken it back, or nobody was told.
-                (Ok(None), _) => None,
+                (Ok(Note::Ours(since)), _) => Some(own.map_or(since, |own| own.min(since))),
+                // Redis was never told, or has lost it.
+                (_, Told::Here { is_noted: false }) | (Ok(Note::Missing), Told::Here { .. }) => own,
+                // Whoever would have been told could not be.
+                (Ok(Note::Missing), Told::Nobody) if has_failed => own,
+                (Ok(Note::TakenBack | Note::Missing), _) => None,
                 (Err(_), _) => {
                     known.next_try = Some(Instant::now() + PAUSE);
                     return;
@@ -210,6 +224,10 @@ impl Emergency {
                 known.next_try = Some(Instant::now() + after(next - now));
                 known.failures += 1;
                 tracing::warn!(error = %failure, %next, "that Postgres can be used again could not be told");
+                // So that another process may tell it, where this one ends.
+                if self.note_open(since).await.is_ok() {
+                    (known.back, known.outage, known.is_asked) = (None, None, false);
+                }
                 return;
             }
         }
@@ -263,26 +281,41 @@ impl Emergency {
 
     /// Has Redis remember that it was told.
     async fn note(&self, since: DateTime<Utc>) -> anyhow::Result<()> {
+        self.note_open(since).await?;
         let session = Session::open(&self.redis).await?;
-        session
-            .note_text(&self.open, &since.to_rfc3339(), REMEMBERED)
-            .await?;
         session
             .note(std::slice::from_ref(&self.lately), self.settings.cooldown)
             .await?;
         Ok(())
     }
 
-    /// Has Redis forget that it was told; gives since when Postgres could not be used, to one process alone.
-    async fn take_back(&self) -> anyhow::Result<Option<DateTime<Utc>>> {
+    /// Has Redis remember that somebody believes Postgres can't be used.
+    async fn note_open(&self, since: DateTime<Utc>) -> anyhow::Result<()> {
+        let session = Session::open(&self.redis).await?;
+        session
+            .note_text(&self.open, &since.to_rfc3339(), REMEMBERED)
+            .await?;
+        Ok(())
+    }
+
+    /// Has Redis forget that it was told, and says what it knew; one process alone is told of a note.
+    async fn take_back(&self) -> anyhow::Result<Note> {
         let session = Session::open(&self.redis).await?;
         let since = session.noted(&self.open).await?;
-        let Some(since) = since.filter(|text| text != TELLING) else {
-            return Ok(None);
-        };
-        // An account that may only read has noted nothing.
-        let is_own = session.forget(&self.open).await?;
-        Ok(since.parse().ok().filter(|_| is_own))
+        let since = since.and_then(|text| text.parse().ok());
+        if let Some(since) = since {
+            session
+                .note(std::slice::from_ref(&self.over), self.settings.cooldown)
+                .await?;
+            if session.forget(&self.open).await? {
+                return Ok(Note::Ours(since));
+            }
+        }
+        Ok(if session.noted(&self.over).await?.is_some() {
+            Note::TakenBack
+        } else {
+            Note::Missing
+        })
     }
 }
 

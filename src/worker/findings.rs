@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::{Folga, drain::DrainError};
+use super::{Folga, drain::DrainError, gaps};
 use crate::{
     alert::{
         Kind, Level, Standing,
@@ -15,15 +15,12 @@ use crate::{
     },
     source::ReadError,
     store::{
-        StoreError, Tx, is_out_of_reach, outbox,
+        StoreError, Tx, coverage, is_out_of_reach, outbox,
         runs::{Run, RunGap},
         settings, standings,
     },
     time::Minute,
 };
-
-/// Reasons of refused keys that are remembered as told, of one source.
-const REASONS: usize = 50;
 
 /// What a run found out besides its record.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +28,9 @@ pub(super) struct Findings {
     /// How many keys never expire, of those that were looked at; none where none was looked for.
     pub(super) immortal: Option<usize>,
     /// Minutes that were never covered and can't be any more.
-    pub(super) missed: Vec<RunGap>,
+    pub(super) missed: BTreeSet<Minute>,
+    /// Gaps before it have been looked for.
+    pub(super) gaps_before: Option<Minute>,
     /// Redis answers others, though it did not answer the run to its end.
     pub(super) redis_answers: bool,
 }
@@ -91,7 +90,8 @@ impl Findings {
     }
 }
 
-/// Notes what a run says, in the transaction of its record.
+/// Notes what a run says, in the transaction of its record. What is locked is locked in one order everywhere: what is known
+/// of the source, its environment, and last what concerns all.
 pub(super) async fn after_run(
     tx: &mut Tx,
     folga: &Folga,
@@ -99,22 +99,18 @@ pub(super) async fn after_run(
     error: Option<&DrainError>,
     findings: &Findings,
 ) -> Result<(), StoreError> {
-    let words = run.error.as_deref().unwrap_or_default();
-    let redis = match error {
-        None => Some(Finding::Good),
-        Some(error) if findings.is_unreachable(error) => {
-            Some(Finding::Bad(Level::Critical, service_words::redis_down(words)))
-        }
-        Some(_) => None,
-    };
-    if let Some(finding) = redis {
-        note(tx, folga, Subject::Redis, finding).await?;
-    }
-
     let place = Place {
         environment: &run.environment,
         source: &run.source,
     };
+    if let Some(before) = findings.gaps_before {
+        // Another worker may have told of them since the run looked.
+        let told = coverage::note_gaps(tx, place.environment, place.source, before.start()).await?;
+        let is_new = |minute: &&Minute| told.is_none_or(|told| minute.start() >= told);
+        let missed = findings.missed.iter().filter(is_new).copied().collect();
+        gap(tx, folga, place, &gaps::runs(&missed)).await?;
+    }
+    let words = run.error.as_deref().unwrap_or_default();
     let mut found: Vec<(Trouble, Finding)> = Vec::new();
     match error {
         None => {
@@ -143,7 +139,18 @@ pub(super) async fn after_run(
     for (trouble, finding) in found {
         note(tx, folga, Subject::Source(place, trouble), finding).await?;
     }
-    gap(tx, folga, place, &findings.missed).await
+    let redis = match error {
+        Some(error) if findings.is_unreachable(error) => {
+            Some(Finding::Bad(Level::Critical, service_words::redis_down(words)))
+        }
+        // Whatever else is wrong with it, it has answered.
+        None | Some(DrainError::Read(_)) => Some(Finding::Good),
+        Some(_) => None,
+    };
+    if let Some(finding) = redis {
+        note(tx, folga, Subject::Redis, finding).await?;
+    }
+    Ok(())
 }
 
 /// Puts what is told of minutes that can't be covered any more into the outbox.
@@ -176,7 +183,8 @@ async fn rejects(tx: &mut Tx, run: &Run, place: Place<'_>) -> Result<Finding, St
     let setting = format!("reasons told of {} {}", place.environment, place.source);
     let told = settings::get(tx, &setting).await?.unwrap_or_default();
     let mut told: BTreeSet<&str> = told.lines().collect();
-    let reasons: BTreeSet<&str> = run.rejects.iter().map(|reject| &*reject.reason).collect();
+    let reasons: BTreeSet<String> = run.rejects.iter().map(|reject| kind(&reject.reason)).collect();
+    let reasons: BTreeSet<&str> = reasons.iter().map(|reason| &**reason).collect();
     let is_new = reasons.iter().any(|reason| !told.contains(reason));
     if reasons.is_empty() {
         if !told.is_empty() {
@@ -189,9 +197,15 @@ async fn rejects(tx: &mut Tx, run: &Run, place: Place<'_>) -> Result<Finding, St
         return Ok(Finding::Bad(Level::Warning, words));
     }
     told.extend(&reasons);
-    let remembered: Vec<_> = told.into_iter().take(REASONS).collect();
+    let remembered: Vec<_> = told.into_iter().collect();
     settings::set(tx, &setting, &remembered.join("\n")).await?;
     Ok(Finding::BadAnew(Level::Warning, words))
+}
+
+/// A reason without what it quotes, of which there is no end, and which may name an identity.
+fn kind(reason: &str) -> String {
+    let unquoted = reason.split('"').step_by(2);
+    unquoted.collect::<Vec<_>>().join("…")
 }
 
 /// Notes that a source has not been drained when it should have been.
@@ -232,13 +246,9 @@ async fn note(tx: &mut Tx, folga: &Folga, subject: Subject<'_>, finding: Finding
         Finding::BadAnew(level, words) => (Kind::Raised, level, words),
         Finding::Good if before.level > Level::Ok => {
             standings::put(tx, environment, &[(key.clone(), Standing::default())]).await?;
-            // Somebody was told of the last time a short while ago, and nobody of this one.
-            if outbox::withdraw(tx, environment, &key).await? {
-                return Ok(());
-            }
             let since = before.since.map(Minute::start);
             let Some(words) = subject.well(since, now, folga.catalog.timezone) else {
-                return Ok(());
+                return outbox::withdraw(tx, environment, &key).await;
             };
             (Kind::Ended, before.level, words)
         }
@@ -267,6 +277,15 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn reasons_are_told_without_what_they_quote() {
+        assert_eq!(
+            kind("scope \"maria@example.org\" is not declared"),
+            "scope … is not declared"
+        );
+        assert_eq!(kind("the count is not a number"), "the count is not a number");
+    }
 
     #[test]
     fn a_read_that_broke_is_no_fault_of_a_redis_that_answers() {

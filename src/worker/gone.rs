@@ -2,7 +2,7 @@
 
 use super::{Folga, targets};
 use crate::{
-    alert::{Kind, Standing, key, service_words},
+    alert::{Kind, Level, key, service_words},
     store::{StoreError, alerts, outbox, standings},
 };
 
@@ -20,22 +20,31 @@ pub(super) async fn end_what_is_gone(folga: &Folga) -> Result<(), StoreError> {
         if environment == key::EVERYWHERE {
             continue;
         }
-        let is_here = match key::source(key) {
-            Some(name) => {
-                targets(&folga.catalog).any(|(source, own)| source.name == name && own.name == environment)
-            }
-            // Drains end limits that left an environment.
-            None => folga
+        let is_fed_by = |name: &str| {
+            targets(&folga.catalog).any(|(source, own)| source.name == name && own.name == environment)
+        };
+        let is_here = if let Some(name) = key::source(key) {
+            is_fed_by(name)
+        } else {
+            // Drains end limits that left the catalog, where there are drains.
+            let limit = folga
                 .catalog
-                .environments
-                .iter()
-                .any(|own| own.name == environment),
+                .limits()
+                .find(|(_, limit)| key::limit(key) == Some(&limit.id));
+            match limit {
+                Some((_, limit)) => limit.sources.iter().any(|name| is_fed_by(name)),
+                None => targets(&folga.catalog).any(|(_, own)| own.name == environment),
+            }
         };
         if is_here {
             continue;
         }
         outbox::lock(&mut tx, environment).await?;
-        standings::put(&mut tx, environment, &[(key.to_owned(), Standing::default())]).await?;
+        if standings::of(&mut tx, environment, key).await?.level == Level::Ok {
+            // Another process has ended it.
+            continue;
+        }
+        standings::forget(&mut tx, environment, key).await?;
         let news = outbox::News {
             environment,
             key,

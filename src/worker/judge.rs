@@ -91,9 +91,12 @@ impl<'a> Judge<'a> {
 
     /// The counts that the folds are to look out for.
     pub(super) fn watched(&self) -> Watched {
-        let mut watched = Watched::new();
+        let mut watched = Watched {
+            left_out: self.left_out(),
+            ..Watched::default()
+        };
         for judged in self.fed() {
-            let least = watched.entry(judged.active.stored.id).or_insert(u64::MAX);
+            let least = watched.least.entry(judged.active.stored.id).or_insert(u64::MAX);
             *least = judged.lines.clear_at().min(*least);
         }
         watched
@@ -156,7 +159,7 @@ impl<'a> Judge<'a> {
             let (standing, turn) = self.rule(judged, judged.lines).judge(
                 self.standing(id),
                 &News {
-                    highs: &self.highs(seen, judged.lines),
+                    highs: &highs(seen, judged.lines),
                     closed_before: self.context.closed_before,
                     covered: &is_covered,
                     known: &known,
@@ -199,13 +202,13 @@ impl<'a> Judge<'a> {
             );
             standings.push((refused_key.clone(), standing));
             if let Some(turn) = turn {
-                let words = words::of_refused(&self.subject(judged), &turn, refused.values().sum());
+                let refused = highs.iter().map(|high| u128::from(high.count)).sum();
+                let words = words::of_refused(&self.subject(judged), &turn, refused);
                 told.push((refused_key, turn, words));
             }
         }
         standings::put(tx, self.environment, &standings).await?;
-        // A sender that holds several of them takes them in this order too.
-        told.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        outbox::lock(tx, self.environment).await?;
         for (key, turn, words) in &told {
             let kind = if turn.ended { Kind::Ended } else { Kind::Raised };
             self.put(tx, key, kind, turn.level, words).await?;
@@ -234,25 +237,11 @@ impl<'a> Judge<'a> {
         LeftOut::new(&self.folga.catalog.ignored, self.environment)
     }
 
-    /// The minutes that count; those of hours that are left out don't.
-    fn highs(&self, seen: Option<&Watch>, lines: Lines) -> Vec<High> {
-        let left_out = self.left_out();
-        let minutes = seen.map(Watch::minutes).unwrap_or_default();
-        minutes
-            .iter()
-            .filter(|(minute, count)| *count >= lines.clear_at() && !left_out.holds(minute.hour()))
-            .map(|(minute, count)| High {
-                minute: *minute,
-                count: *count,
-            })
-            .collect()
-    }
-
     /// Data are late where they come after the run that should have brought them, and the late writes it waits for.
     fn late_after(&self, limit: &Limit) -> TimeDelta {
         let sources = self.folga.catalog.sources.iter();
         let own = sources.filter(|source| limit.sources.contains(&source.name));
-        own.map(|source| source.longest_gap() + source.grace + source.lateness)
+        own.map(|source| source.longest_gap() + source.wait() + source.lateness)
             .max()
             .unwrap_or_default()
     }
@@ -344,4 +333,16 @@ impl<'a> Judge<'a> {
         )
         .await
     }
+}
+
+/// The minutes that count.
+fn highs(seen: Option<&Watch>, lines: Lines) -> Vec<High> {
+    let minutes = seen.map(Watch::minutes).unwrap_or_default();
+    (minutes.iter())
+        .filter(|(_, count)| *count >= lines.clear_at())
+        .map(|(minute, count)| High {
+            minute: *minute,
+            count: *count,
+        })
+        .collect()
 }

@@ -4,6 +4,7 @@ pub mod aggregate;
 pub mod alerting;
 pub mod alerts;
 pub mod apart;
+pub mod bill;
 pub mod board;
 pub mod commands;
 mod cooldown;

@@ -11,10 +11,10 @@ use super::{Folga, aggregate::ActiveShape, sync, unlimited};
 use crate::{
     calibration::Vouched,
     catalog::{Group, Limit, Source},
-    fold::{HourRow, Merged},
+    fold::{HourRow, Merged, Samples},
     report::{InForce, LeftOut, LimitData, Parts, Period, ReportInput, ShapeData, UnlimitedData},
-    store::{StoreError, Tx, coverage, daily, hourly, labels, shapes},
-    time::{Day, Hour, Minute, Window, day_of},
+    store::{StoreError, Tx, coverage, daily, gauges, hourly, labels, series, shapes},
+    time::{Algorithm, Day, Hour, Minute, Window, day_of},
 };
 
 /// What was asked for.
@@ -53,6 +53,8 @@ pub(super) struct Read {
     limits: HashMap<String, LimitData>,
     /// The hours of the one limit that was asked for.
     pub(super) rows: Vec<HourRow>,
+    /// What samples of its gauges found in them.
+    pub(super) samples: BTreeMap<Hour, Samples>,
     unlimited: Vec<UnlimitedData>,
     sources: BTreeMap<String, Vouched>,
     labels: HashMap<(String, i64), String>,
@@ -86,7 +88,7 @@ impl Read {
             .collect();
         let counted = shape_data(&mut tx, folga, environment, &active, &sources, period).await?;
         let left_out = LeftOut::new(&catalog.ignored, environment);
-        let mut rows = Vec::new();
+        let (mut rows, mut samples) = (Vec::new(), BTreeMap::new());
         for own in active
             .iter()
             .filter(|own| asked.limit.is_some_and(|limit| own.limits.contains(&limit.id)))
@@ -96,6 +98,14 @@ impl Read {
                 read.into_iter()
                     .map(|(_, row)| clean(row, own.shape.window, &left_out)),
             );
+            if own.shape.algorithm == Algorithm::Sampled {
+                let known = series::of_environment(&mut tx, environment).await?;
+                let gauges: Vec<_> = (known.iter())
+                    .filter(|series| own.counts(series))
+                    .map(|series| series.id)
+                    .collect();
+                samples.extend(gauges::read(&mut tx, &gauges, period.from, period.to).await?);
+            }
         }
         let labels = public_labels(&mut tx, folga, &counted, &rows, &unlimited).await?;
         let in_force = in_force(&mut tx, environment).await?;
@@ -122,6 +132,7 @@ impl Read {
             now,
             limits,
             rows,
+            samples,
             unlimited,
             sources,
             labels,

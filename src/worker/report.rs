@@ -77,7 +77,12 @@ pub async fn limit_hours(
 ) -> Result<Hours, StoreError> {
     let asked = Asked::one(environment, limit, period);
     let read = Read::of(folga, &asked).await?;
-    Ok(hours(&read.input(folga, &asked), limit, &read.rows))
+    Ok(hours(
+        &read.input(folga, &asked),
+        limit,
+        &read.rows,
+        &read.samples,
+    ))
 }
 
 /// What another value of a limit would have refused.

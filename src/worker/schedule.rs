@@ -155,6 +155,14 @@ impl Worker {
         match apart(self.stop.now.clone(), work).await {
             Ok(Some(drained)) => {
                 tell(&drained.run);
+                if !drained.strangers.is_empty() {
+                    // Who they are is printed by `folga drain` alone: a log may go anywhere.
+                    let strangers = drained.strangers.len();
+                    tracing::warn!(
+                        strangers,
+                        "identities that `part_of` does not name count as themselves"
+                    );
+                }
                 line.end(&drained);
             }
             Ok(None) => {

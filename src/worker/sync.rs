@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, Scope, Shape},
+    source::Membership,
     store::{
         StoreError, Tx, daily, labels, series, settings,
         shapes::{self, InForce, StoredShape},
@@ -136,10 +137,13 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
         }
     }
     let series = series::of_environment(&mut tx, environment).await?;
+    let membership = Membership::new(&folga.catalog, &folga.identities);
     let context = FoldContext {
         shapes: &active,
         series: &series,
         zone: folga.catalog.timezone,
+        membership: &membership,
+        gauges: &folga.catalog.gauges(),
         closed_before: closed_before(folga),
         pruned_before,
     };
@@ -155,10 +159,13 @@ async fn sync_environment(folga: &Folga, environment: &str) -> Result<(), StoreE
 /// The database failed.
 pub async fn close_windows(folga: &Folga, environment: &str) -> Result<(), StoreError> {
     let mut tx = folga.store.begin_write(environment).await?;
+    let membership = Membership::new(&folga.catalog, &folga.identities);
     let context = FoldContext {
         shapes: &active_shapes(&mut tx, &folga.catalog, environment).await?,
         series: &series::of_environment(&mut tx, environment).await?,
         zone: folga.catalog.timezone,
+        membership: &membership,
+        gauges: &folga.catalog.gauges(),
         closed_before: closed_before(folga),
         pruned_before: settings::pruned_before(&mut tx).await?,
     };

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{
     alert::service_words::Place,
-    source::{KeyRead, Labels, SeriesName},
+    fold::least,
+    source::{KeyRead, Labels, Membership, SeriesName},
     store::{
         StoreError, Tx,
         coverage::{self, Seen, holds},
@@ -60,6 +61,8 @@ pub(super) struct Closing {
     pub(super) complete: BTreeSet<Minute>,
     /// Those of them that need no further read.
     pub(super) settled: BTreeSet<Minute>,
+    /// Those of them that were settled before they were read, and whose keys may be gone by now.
+    pub(super) settled_before: BTreeSet<Minute>,
     /// Those of them of which keys could not be read.
     pub(super) suspect: BTreeSet<Minute>,
     /// The first minute that is not closed.
@@ -72,8 +75,10 @@ pub(super) struct Write<'a> {
     tx: Tx,
     pruned_before: DateTime<Utc>,
     sealed_before: Hour,
+    /// Of samples the smallest ones are kept too.
+    is_gauge: bool,
     /// Another drain of the source has written since this one began, so that what is stored may be newer than what was
-    /// read, and a difference tells nothing.
+    /// read, and a difference tells nothing. Nor does it where gauges fall or are gone.
     overtaken: bool,
     series: Vec<Series>,
     changes: Changes,
@@ -120,7 +125,8 @@ impl<'a> Write<'a> {
             writes,
         } = origin;
         let mut tx = folga.store.begin_write(environment).await?;
-        let overtaken = coverage::state(&mut tx, environment, source).await?.writes != writes;
+        let is_gauge = folga.catalog.gauges().contains(source);
+        let overtaken = is_gauge || coverage::state(&mut tx, environment, source).await?.writes != writes;
         let pruned_before = settings::pruned_before(&mut tx).await?;
         let series = series::of_environment(&mut tx, environment).await?;
         Ok(Self {
@@ -128,6 +134,7 @@ impl<'a> Write<'a> {
             tx,
             pruned_before,
             sealed_before: sealed_before(&folga.catalog, folga.clock.now(), pruned_before),
+            is_gauge,
             overtaken,
             series,
             changes: Changes::default(),
@@ -158,6 +165,10 @@ impl<'a> Write<'a> {
                 *self.changes.weights.entry(*series).or_default() += row.ids.len();
                 self.here.insert((*series, read.minute, read.stem));
                 rows.push(*series, read.minute, read.stem, &row.ids, &row.counts);
+                if self.is_gauge {
+                    let least: Vec<_> = row.counts.iter().map(|sample| least(*sample)).collect();
+                    rows.push(*series, read.minute, !read.stem, &row.ids, &least);
+                }
             }
             if rows.samples() >= ROWS_TOGETHER {
                 self.put(std::mem::take(&mut rows)).await?;
@@ -222,7 +233,8 @@ impl<'a> Write<'a> {
         }
         doubtful.append(&mut self.fell);
         doubtful.extend(&closing.suspect);
-        self.tell_of_doubt(doubtful).await?;
+        doubtful.retain(|minute| !closing.settled_before.contains(minute));
+        let news = self.new_doubts(doubtful).await?;
         let seen = Seen {
             covered: &closing.complete,
             doubtful,
@@ -237,10 +249,15 @@ impl<'a> Write<'a> {
         )
         .await?;
         let shapes = sync::active_shapes(&mut self.tx, catalog, self.origin.environment).await?;
+        let membership = Membership::new(catalog, &self.origin.folga.identities);
+        let today = self.origin.folga.clock.now().date_naive();
+        labels::keep(&mut self.tx, membership.labels(), today).await?;
         let context = FoldContext {
             shapes: &shapes,
             series: &self.series,
             zone: catalog.timezone,
+            membership: &membership,
+            gauges: &catalog.gauges(),
             closed_before: closing.closed_before,
             pruned_before: self.pruned_before,
         };
@@ -256,6 +273,9 @@ impl<'a> Write<'a> {
         let watched = judge.watched();
         let seen = aggregate::after_change(&mut self.tx, &context, source, &self.changes, &watched).await?;
         judge.finish(&mut self.tx, &seen).await?;
+        // Told with what notes it: no later drain finds it again.
+        let place = Place { environment, source };
+        findings::gap(&mut self.tx, folga, place, &gaps::runs(&news)).await?;
         if let Some(first) = self.changes.minutes.values().flatten().min() {
             let active: Vec<_> = shapes.iter().map(|active| active.stored.id).collect();
             shapes::set_unfolded(&mut self.tx, self.origin.environment, &active, first.start()).await?;
@@ -270,30 +290,20 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Counts that were lost are told by the transaction that notes it, as no later one finds them again.
-    async fn tell_of_doubt(&mut self, doubtful: &BTreeSet<Minute>) -> Result<(), StoreError> {
+    /// Those of some doubtful minutes that were not known to be.
+    async fn new_doubts(&mut self, doubtful: &BTreeSet<Minute>) -> Result<BTreeSet<Minute>, StoreError> {
         let (Some(first), Some(last)) = (doubtful.first(), doubtful.last()) else {
-            return Ok(());
+            return Ok(BTreeSet::new());
         };
-        let Origin {
-            folga,
-            environment,
-            source,
-            ..
-        } = self.origin;
+        let (environment, source) = (self.origin.environment, self.origin.source);
         let (from, to) = (first.hour(), last.hour().next());
         let known = coverage::read(&mut self.tx, environment, source, from, to).await?;
         let is_known = |minute: &&Minute| {
             let masks = known.get(&minute.hour());
             masks.is_some_and(|masks| holds(masks.doubtful, **minute))
         };
-        let new = doubtful
-            .iter()
-            .filter(|minute| !is_known(minute))
-            .copied()
-            .collect();
-        let place = Place { environment, source };
-        findings::gap(&mut self.tx, folga, place, &gaps::runs(&new)).await
+        let new = doubtful.iter().filter(|minute| !is_known(minute));
+        Ok(new.copied().collect())
     }
 
     /// The minutes of which a row that was read before is gone although the life of its key is not over.

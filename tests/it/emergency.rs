@@ -3,7 +3,7 @@
 use folga::worker::emergency::Emergency;
 
 use super::support::{
-    Watch, at,
+    Manner, Watch, at,
     catalogs::{THIRTY, messages},
 };
 
@@ -20,7 +20,8 @@ fn process(watch: &Watch) -> Emergency {
 }
 
 async fn down(process: &Emergency) {
-    process.down("it is gone", at("2025-03-10T12:00:00Z")).await;
+    let noon = at("2025-03-10T12:00:00Z");
+    process.down("it is gone", noon, noon).await;
 }
 
 async fn up(process: &Emergency) {
@@ -151,4 +152,30 @@ async fn where_redis_is_down_too_it_is_told_all_the_same() {
     up(&own).await;
     up(&own).await;
     assert_eq!(watch.server.titles(), [DOWN, UP]);
+}
+
+#[tokio::test]
+async fn an_end_is_told_although_redis_has_lost_its_notes() {
+    let watch = Watch::with_own_redis(&messages(&[("messages", THIRTY)]), "").await;
+    let own = process(&watch);
+    down(&own).await;
+    redis::cmd("FLUSHALL")
+        .exec_async(&mut watch.bench.redis().await)
+        .await
+        .unwrap();
+    up(&own).await;
+    up(&own).await;
+    assert_eq!(watch.server.titles(), [DOWN, UP]);
+}
+
+#[tokio::test]
+async fn an_outage_that_could_not_be_told_is_told_once_it_is_over() {
+    let watch = watch().await;
+    watch.server.set(Manner::Status(500));
+    let own = process(&watch);
+    down(&own).await;
+    watch.server.set(Manner::Proper);
+    up(&own).await;
+    up(&own).await;
+    assert_eq!(watch.server.titles(), [UP]);
 }

@@ -505,3 +505,35 @@ async fn a_test_message_says_what_the_server_can_do() {
     let ran = bare.folga(&["alerts", "test"]).run().await.exited(2);
     assert!(ran.stderr.contains("FOLGA_NTFY_TOPIC"), "{}", ran.stderr);
 }
+
+#[tokio::test]
+async fn a_clock_that_is_behind_doubts_nothing_that_was_read_in_time() {
+    let watch = Watch::new(&catalog(), "").await;
+    for minute in 0..180 {
+        let start = at("2025-03-10T12:00:00Z") + TimeDelta::minutes(minute);
+        count(&watch.bench, &start.format("%Y%m%d%H%M").to_string(), 2).await;
+        if minute % 5 == 0 {
+            watch.run(start + TimeDelta::seconds(6)).await;
+        }
+    }
+    // The keys of the first hour are gone: their life is over.
+    for minute in 0..60 {
+        let key = format!("m:messages:2025031012{minute:02}");
+        redis::cmd("DEL")
+            .arg(watch.bench.key(&key))
+            .exec_async(&mut watch.bench.redis().await)
+            .await
+            .unwrap();
+    }
+    for minutes in (65..180).step_by(5) {
+        watch.run(noon(minutes)).await;
+    }
+    assert_eq!(watch.server.titles(), Vec::<String>::new());
+    let mut runs = watch.drain(noon(180)).await;
+    assert_eq!(runs.remove(0).gaps.len(), 0);
+    let doubt = sqlx::raw_sql("SELECT FROM coverage WHERE doubtful <> 0")
+        .fetch_all(&watch.bench.pool)
+        .await
+        .unwrap();
+    assert_eq!(doubt.len(), 0);
+}

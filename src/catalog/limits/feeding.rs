@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Fed, Mode};
 use crate::catalog::{
-    Find, Globs, Placeholder, Source,
+    Find, Globs, Members, Placeholder, Source,
     environments::{Names, declare, known},
     problem::{Located, Place, Problems},
     values::{OneOrEach, OneOrMore},
@@ -14,6 +14,7 @@ use crate::catalog::{
 pub(super) struct Wanted<'a> {
     pub endpoints: &'a Globs,
     pub scope: &'a str,
+    pub members: &'a [Members],
     pub outcomes: Option<&'a [String]>,
 }
 
@@ -22,7 +23,9 @@ impl Wanted<'_> {
     fn unmet_by(&self, source: &Source) -> Option<String> {
         let matches = |name: &String| self.endpoints.matches(name);
         let constants = &source.constants;
-        if constants.scope.as_ref().is_some_and(|scope| scope != self.scope) {
+        let mut tables = self.members.iter();
+        let tells_of_members = tables.any(|members| members.of == self.scope && members.are_told_by(source));
+        if !tells_of_members && constants.scope.as_ref().is_some_and(|scope| scope != self.scope) {
             return Some(format!("it has no scope `{}`", self.scope));
         }
         let endpoint = match (&constants.endpoint, &source.find) {

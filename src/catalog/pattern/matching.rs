@@ -25,6 +25,9 @@ pub(super) enum Outcome {
 /// The longest spelling of a minute in digits: milliseconds of the year 9999 have 15.
 const LONGEST_MINUTE: usize = 15;
 
+/// The longest number of a window in digits.
+const LONGEST_NUMBER: usize = 19;
+
 impl<'t> Match<'_, 't> {
     /// Matches the parts from a position to the end of the text.
     ///
@@ -43,6 +46,7 @@ impl<'t> Match<'_, 't> {
             (Part::Literal(literal), _) => self.literal(literal, rest, at, captures),
             (Part::Hole(Placeholder::Env), _) => self.literal(self.prefix, rest, at, captures),
             (Part::Hole(Placeholder::Minute), Some(format)) => self.minute(format, rest, at, captures),
+            (Part::Hole(Placeholder::Window), _) => self.digits(rest, at, captures),
             (Part::Hole(placeholder), _) => self.free(*placeholder, rest, at, captures),
         }
     }
@@ -74,6 +78,15 @@ impl<'t> Match<'_, 't> {
         Outcome::Failed
     }
 
+    fn digits(&self, rest: &[Part], at: usize, captures: &mut Captures<'t>) -> Outcome {
+        let digits = self.text[at..].iter().take(LONGEST_NUMBER);
+        let digits = digits.take_while(|byte| byte.is_ascii_digit()).count();
+        (at + 1..=at + digits)
+            .map(|end| self.run(rest, end, captures))
+            .find(|outcome| *outcome != Outcome::Failed)
+            .unwrap_or(Outcome::Failed)
+    }
+
     fn free(&self, hole: Placeholder, rest: &[Part], at: usize, captures: &mut Captures<'t>) -> Outcome {
         let end = if rest.is_empty() {
             Some(self.text.len()).filter(|end| *end > at)
@@ -90,7 +103,7 @@ impl<'t> Match<'_, 't> {
             Placeholder::Scope => captures.scope = taken,
             Placeholder::Identity => captures.identity = taken,
             Placeholder::Outcome => captures.outcome = taken,
-            Placeholder::Env | Placeholder::Minute | Placeholder::Ignored => {}
+            Placeholder::Env | Placeholder::Minute | Placeholder::Window | Placeholder::Ignored => {}
         }
         Outcome::Matched
     }

@@ -69,6 +69,12 @@ fn each_placeholder_takes_the_shortest_text_and_the_last_keeps_the_rest() {
         ),
         s("msg | esc:9 | 202503101205")
     );
+    // The number of a window is digits, so that an address stays whole.
+    assert_eq!(
+        split("{env}rl:{identity}:{window}", "olp:rl:2001:db8::1:29026800"),
+        s("2001:db8::1")
+    );
+    assert_eq!(split("{env}rl:{identity}:{window}", "olp:rl:10.0.0.1:x"), None);
     // A minute inside: the first text that is one and lets the rest match.
     assert_eq!(
         split("{endpoint}:{minute}:{identity}", "a:b:202503101205:202503101206"),

@@ -8,6 +8,7 @@ use crate::{
         durations::spelt,
         environments::{Names, declare, known},
         problem::{Located, Place, Problems},
+        section::Section,
     },
     time::{Minute, MinuteFormat},
 };
@@ -64,24 +65,65 @@ pub(super) fn check_field(
                 "write field = \"{scope}:{identity}\" or the like",
             );
         }
-        (SourceKind::Counter, Some(field)) => {
+        (SourceKind::Counter | SourceKind::Gauge, Some(field)) => {
             problems.add(
                 &field.place,
-                "a counter has no fields",
+                "only hashes have fields",
                 "leave `field` out, or write kind = \"hash\"",
             );
         }
         (_, Some(field)) => {
-            for part in [Placeholder::Env, Placeholder::Minute] {
+            for part in [Placeholder::Env, Placeholder::Minute, Placeholder::Window] {
                 if field.value.has(part) {
                     let remedy = format!("write {part} in `key`");
                     problems.add(&field.place, format!("{part} stands in a field"), remedy);
                 }
             }
         }
-        (SourceKind::Counter, None) => {}
+        (SourceKind::Counter | SourceKind::Gauge, None) => {}
     }
     field
+}
+
+/// Counts belong to the minute that their key names, samples of a gauge to the minute of the run.
+pub(super) fn check_minute(kind: SourceKind, key: &Located<Pattern>, problems: &mut Problems) {
+    match (kind, key.value.has(Placeholder::Minute)) {
+        (SourceKind::Hash | SourceKind::Counter, false) => problems.add(
+            &key.place,
+            "the key has no {minute}",
+            "write {minute} where the key names its minute, or kind = \"gauge\" where it holds one value for all time",
+        ),
+        (SourceKind::Gauge, true) => problems.add(
+            &key.place,
+            "the key of a gauge has {minute}",
+            "write {_} for a part to ignore, or kind = \"counter\" where there is a key per minute",
+        ),
+        _ => {}
+    }
+    if kind != SourceKind::Gauge && key.value.has(Placeholder::Window) {
+        problems.add(
+            &key.place,
+            "{window} stands in the key of counts",
+            "write {_} for a part to ignore, or kind = \"gauge\" where windows are sampled while they are open",
+        );
+    }
+}
+
+/// A gauge is what it is when it is read: nothing comes late, and nothing of it is refused.
+pub(super) fn check_gauge(section: &Section<'_>, place: &Place, problems: &mut Problems) {
+    let foreign = [
+        "ttl", "grace", "lateness", "minute", "outcome", "counts", "rejected",
+    ];
+    for name in foreign.into_iter().filter(|name| section.had(name)) {
+        let remedy = format!("leave `{name}` out: a gauge has the value that each run of its schedule finds");
+        problems.add(place, format!("`{name}` is given for a gauge"), remedy);
+    }
+}
+
+/// A sample is good for the time until the next one is due, with a minute to spare for a run that is slow.
+pub(super) fn sampled_life(schedule: &Schedule) -> TimeDelta {
+    let gap = schedule.longest_gap(DateTime::UNIX_EPOCH);
+    gap.min(TimeDelta::days(1)) + TimeDelta::minutes(1)
 }
 
 /// Every part of a sample comes from exactly one place; the outcome may come from none.
@@ -92,13 +134,6 @@ pub(super) fn check_parts(
     place: &Place,
     problems: &mut Problems,
 ) {
-    if !key.value.has(Placeholder::Minute) {
-        problems.add(
-            &key.place,
-            "the key has no {minute}",
-            "write {minute} where the key names its minute",
-        );
-    }
     for (part, constant) in constants {
         let name = part.name();
         let in_key = key.value.has(*part);
@@ -162,6 +197,7 @@ pub(super) fn check_environments(
 
 pub(super) fn check_find(
     find: Located<Found>,
+    kind: SourceKind,
     key: &Located<Pattern>,
     minute: MinuteFormat,
     environments: &[String],
@@ -171,6 +207,13 @@ pub(super) fn check_find(
     match find.value {
         Found::Scan => Find::Scan,
         Found::Index(index) => {
+            if kind == SourceKind::Gauge {
+                problems.add(
+                    &index.place,
+                    "an index names the keys of a minute, and gauges have none",
+                    "write find = { endpoints = [\"…\"] } or \"scan\"",
+                );
+            }
             check_index(&index, key, minute, environments, declared, problems);
             Find::Index(index.value)
         }

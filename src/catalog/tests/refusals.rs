@@ -332,7 +332,7 @@ fn patterns_and_constants_tell_each_part_once() {
             "scope = \"tenant\"\nminute",
             "field = \"x\"\nscope = \"tenant\"\nminute",
         ),
-        &["a counter has no fields"],
+        &["only hashes have fields"],
     );
     one(
         &refused("\"epoch-min\"", "\"epoch\""),
@@ -341,10 +341,6 @@ fn patterns_and_constants_tell_each_part_once() {
     one(
         &refused("counts = \"accepted\"", "rejected = [\"no\"]"),
         &["tells no outcomes"],
-    );
-    one(
-        &refused("kind = \"counter\"", "kind = \"gauge\""),
-        &["kind `gauge` is not supported by this version"],
     );
     one(
         &refused("kind = \"counter\"", "kind = \"set\""),
@@ -628,5 +624,156 @@ fn files_that_are_no_catalog_are_told_apart() {
             "source = 1\n",
         )),
         &["["],
+    );
+}
+
+#[test]
+fn a_tariff_has_a_price() {
+    let with = |lines: &str| said(&[SMALL, "\n[redis]\n", lines, "\n"].concat());
+    one(&with("price_per_100k = \"0.20\""), &["no price", "such as 0.20"]);
+    one(&with("price_per_100k = -1"), &["no price", "from 0 on"]);
+    one(
+        &with("free_per_month = 500000"),
+        &["price_per_100k = 0.20 as well"],
+    );
+}
+
+#[test]
+fn a_table_of_members_names_scopes_that_some_source_tells_of() {
+    let tenant = "[scope.tenant]\npublic = true";
+    let table = |of: &str, entry: &str| {
+        let whole = "[scope.school]";
+        let to = format!("{whole}\n{tenant}\n[scope.tenant.part_of.{of}]\n{entry}");
+        refused(tenant, &to)
+    };
+    one(
+        &table("chool", "\"a\" = \"x\""),
+        &[
+            "[scope.tenant.part_of.chool]",
+            "there is no scope `chool`",
+            "ip, school, tenant",
+        ],
+    );
+    one(
+        &table("tenant", "\"a\" = \"x\""),
+        &["`tenant` is itself part of a scope", "at the end of the chain"],
+    );
+    one(
+        &table("school", "\"a\" = 7"),
+        &["\"a\" = 7", "the number 7 in place of a text"],
+    );
+    one(&table("school", "\"a\" = \"\""), &["the text is empty"]);
+    one(
+        &table("school", "a.b = \"x\""),
+        &["`a` is a table in place of a text", "in quotes"],
+    );
+    one(
+        &refused(
+            "kind = \"ip\"",
+            "kind = \"ip\"\n[scope.ip.part_of.tenant]\n\"::1\" = \"x\"",
+        ),
+        &["addresses are part of nothing"],
+    );
+    one(
+        &refused(
+            "[[group]]",
+            "[scope.user.part_of.tenant]\n\"a\" = \"x\"\n[[group]]",
+        ),
+        &["no source tells of `user` alone", "write scope = \"user\""],
+    );
+}
+
+/// A sound catalog of balances that are left of 100.
+const BALANCES: &str = r#"
+[[environment]]
+name = "prod"
+prefix = "olp:"
+[scope.tenant]
+[[source]]
+name = "balances"
+kind = "gauge"
+key = "{env}{identity}:ratelimit:{endpoint}"
+scope = "tenant"
+schedule = "0 * * * * *"
+find = "scan"
+[[source]]
+name = "counts"
+kind = "counter"
+key = "{env}c:{endpoint}:{identity}:{minute}"
+scope = "tenant"
+ttl = "2h"
+schedule = "0 * * * * *"
+find = "scan"
+[[group]]
+id = "A"
+name = "Group"
+[[group.limit]]
+id = "balance"
+source = "balances"
+endpoints = ["*"]
+scope = "tenant"
+limit = 80
+capacity = 100
+"#;
+
+#[test]
+fn a_gauge_has_what_a_sample_can_show() {
+    let catalog = parse(BALANCES).unwrap();
+    let (_, limit) = catalog.limits().next().unwrap();
+    assert_eq!(
+        (limit.algorithm, limit.window, limit.capacity),
+        (Algorithm::Sampled, Window::Minutes(1), Some(100))
+    );
+    let refused = |from: &str, to: &str| {
+        assert!(BALANCES.contains(from), "{from} stands in the catalog");
+        said(&BALANCES.replacen(from, to, 1))
+    };
+    let line = "kind = \"gauge\"";
+    for (name, value) in [
+        ("ttl", "\"2h\""),
+        ("grace", "\"5s\""),
+        ("lateness", "\"5s\""),
+        ("minute", "\"epoch-s\""),
+        ("outcome", "\"ok\""),
+        ("counts", "\"accepted\""),
+    ] {
+        one(
+            &refused(line, &format!("{line}\n{name} = {value}")),
+            &[
+                &format!("`{name}` is given for a gauge"),
+                &format!("leave `{name}` out"),
+            ],
+        );
+    }
+    one(
+        &refused(
+            "{identity}:ratelimit:{endpoint}",
+            "{identity}:{endpoint}:{minute}",
+        ),
+        &["the key of a gauge has {minute}", "kind = \"counter\""],
+    );
+    one(
+        &refused("{env}{identity}:ratelimit", "{env}all:ratelimit"),
+        &["the source tells no identity"],
+    );
+    one(
+        &refused("c:{endpoint}:", "c:{window}:{endpoint}:"),
+        &["{window} stands in the key of counts"],
+    );
+    one(
+        &refused("source = \"balances\"", "source = \"counts\"\nwindow = \"1m\""),
+        &["only a gauge can tell what is left", "leave `capacity` out"],
+    );
+    one(
+        &refused("source = \"balances\"", "source = [\"balances\", \"counts\"]"),
+        &["gauges and counts feed one limit"],
+    );
+    one(
+        &refused("capacity = 100", "algorithm = \"fixed\""),
+        &["leave `algorithm` out"],
+    );
+    one(
+        &refused("capacity = 100", "shared = true"),
+        &["leave `shared` out"],
     );
 }

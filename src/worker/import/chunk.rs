@@ -11,10 +11,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::sealed;
 use crate::{
     import::{Named, Sample, Sealed, Span},
+    source::Membership,
     store::{
         StoreError, Tx,
         coverage::{self, Seen},
-        hourly, in_words,
+        hourly, in_words, labels,
         minutes::{self, IMPORTED, Rows},
         series::{self, Series},
         settings, shapes,
@@ -178,10 +179,17 @@ impl<'a> Chunk<'a> {
         let place = self.place;
         let catalog = &*place.folga.catalog;
         let shapes = sync::active_shapes(&mut self.tx, catalog, place.name()).await?;
+        let membership = Membership::new(catalog, &place.folga.identities);
+        let latest = self.changes.minutes.values().filter_map(BTreeSet::last).max();
+        if let Some(latest) = latest {
+            labels::keep(&mut self.tx, membership.labels(), latest.start().date_naive()).await?;
+        }
         let context = FoldContext {
             shapes: &shapes,
             series: &self.series,
             zone: catalog.timezone,
+            membership: &membership,
+            gauges: &catalog.gauges(),
             closed_before: sync::closed_before(place.folga),
             pruned_before: place.pruned_before,
         };

@@ -8,6 +8,7 @@ mod ntfy;
 mod proxy;
 mod serving;
 mod tls;
+mod upstash;
 mod watch;
 
 use std::{
@@ -27,6 +28,7 @@ pub use ntfy::{Manner, NtfyServer};
 pub use proxy::{Behaviour, Proxy};
 pub use serving::Serving;
 pub use tls::TlsRedis;
+pub use upstash::UpstashFront;
 pub use watch::Watch;
 
 /// The servers of this run. They are ended by their watchdogs when the run ends.

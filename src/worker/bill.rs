@@ -1,0 +1,28 @@
+//! Reads what drains cost in Redis commands.
+
+use chrono::TimeDelta;
+
+use super::{Folga, targets};
+use crate::{
+    report::Bill,
+    store::{StoreError, runs},
+};
+
+/// Commands are counted over so long.
+const SPAN: TimeDelta = TimeDelta::days(1);
+
+/// The bill of the catalog's sources.
+///
+/// # Errors
+/// The database failed.
+pub async fn read(folga: &Folga) -> Result<Bill, StoreError> {
+    let now = folga.clock.now();
+    let mut tx = folga.store.begin().await?;
+    let mut spent = runs::spent(&mut tx, now - SPAN, now).await?;
+    tx.rollback().await?;
+    spent.retain(|own| {
+        targets(&folga.catalog)
+            .any(|(source, environment)| source.name == own.source && environment.name == own.environment)
+    });
+    Ok(Bill::new(&spent, folga.catalog.redis.tariff))
+}
