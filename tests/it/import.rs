@@ -369,8 +369,21 @@ async fn a_bad_row_costs_only_itself_and_is_listed_by_kind() {
         .replace("{env}m:", "{env}other:")
         .replace("gateway", "elsewhere")
         + "environments = [\"lab\"]\n";
+    let gauge = "[[source]]\nname = \"level\"\nkind = \"gauge\"\nkey = \"{env}level:{identity}\"\nendpoint = \"level\"\n\
+                 scope = \"tenant\"\nschedule = \"0 */20 * * * *\"\nfind = \"scan\"\n";
     let lab = "[[environment]]\nname = \"lab\"\nprefix = \"PREFIX-lab:\"\n";
-    let bench = Bench::new(&[HEAD, lab, MESSAGES, &source, &limits(&[("messages", THIRTY)])].concat()).await;
+    let bench = Bench::new(
+        &[
+            HEAD,
+            lab,
+            MESSAGES,
+            &source,
+            gauge,
+            &limits(&[("messages", THIRTY)]),
+        ]
+        .concat(),
+    )
+    .await;
     let long = "x".repeat(70_000);
     let text = [
         COLUMNS,
@@ -393,13 +406,14 @@ async fn a_bad_row_costs_only_itself_and_is_listed_by_kind() {
         &format!("prod,gateway,messages,tenant,{long},,202503101201,3\n"),
         "\n",
         "prod,gateway,messages,tenant,esc-1,,202503101201,4\n",
+        "prod,level,level,tenant,esc-1,,202503101201,3\n",
     ]
     .concat();
     let ran = import(&bench, &text, SOON).await.exited(3);
     let expected = [
         "prod gateway: 2 rows, from 2025-03-10T12:01Z to 2025-03-10T12:01Z",
         "refused line 3: the catalog has no environment `test`: declare it, or write one of prod, lab (1)",
-        "refused line 4: the catalog has no source `door`: declare it, or write one of gateway, elsewhere (1)",
+        "refused line 4: the catalog has no source `door`: declare it, or write one of gateway, elsewhere, level (1)",
         "refused line 5: source `elsewhere` does not exist in `prod`: see `environments` of the source (1)",
         "refused line 6: the catalog has no scope `ip`: declare it, or write one of tenant (1)",
         "refused line 7: the endpoint is empty: write what was counted, as limits name it (1)",
@@ -413,6 +427,7 @@ async fn a_bad_row_costs_only_itself_and_is_listed_by_kind() {
         "refused line 16: the row has more or fewer fields than the header: put fields with commas in quotes (1)",
         "refused line 17: a quote is not closed in its line: write a quote within quotes twice, and no line breaks (1)",
         "refused line 18: the line is longer than 64 KiB: write a row a line (1)",
+        "refused line 21: source `level` samples gauges: leave it out: only counts can be imported (1)",
     ];
     assert_eq!(ran.stdout.lines().collect::<Vec<_>>(), expected);
     let report = report_at(&bench, NOON, "2025-03-10T13:00:00Z", SOON).await;
