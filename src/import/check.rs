@@ -14,8 +14,11 @@ use crate::{
     time::{Minute, MinuteFormat},
 };
 
+/// Endpoints, scopes and outcomes, of all sources and environments: each is a series for good.
+const MOST_NAMES: usize = 10_000;
+
 /// What a row counts, identity and minute apart.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     /// Which environment of the catalog.
     pub environment: usize,
@@ -142,8 +145,18 @@ impl Checks {
             return Ok(*place);
         }
         let named = self.name(fields)?;
-        let place = place(self.names.len());
-        self.names.push(named);
+        // What the catalog gives may be spelt out or left empty.
+        let known = self.names.iter().position(|own| *own == named);
+        if known.is_none() && self.names.len() == MOST_NAMES {
+            return Err(Refusal::new(
+                format!("the file has more than {MOST_NAMES} different names"),
+                "bring endpoints that differ in an id alone under one name",
+            ));
+        }
+        let place = place(known.unwrap_or(self.names.len()));
+        if known.is_none() {
+            self.names.push(named);
+        }
         self.known.insert(self.spelling.clone(), place);
         Ok(place)
     }

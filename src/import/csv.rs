@@ -79,12 +79,18 @@ impl Splitter {
         self.text.resize(line.len() + 1, 0);
         let (mut written, mut fields) = (0, 0);
         for part in [line, b"\n"] {
-            let (result, _, text, ends) =
+            let (result, read, text, ends) =
                 self.core
                     .read_record(part, &mut self.text[written..], &mut self.ends[fields..]);
             written += text;
             fields += ends;
             match result {
+                ReadRecordResult::Record if read < part.len() => {
+                    return Err(Refusal::new(
+                        "a carriage return stands in the line",
+                        "end rows with a line feed, with or without a carriage return before it",
+                    ));
+                }
                 ReadRecordResult::Record => {
                     let ends = self.ends[..fields].iter();
                     let starts = [0].into_iter().chain(ends.clone().copied());
@@ -132,6 +138,16 @@ mod tests {
             .row(line.as_bytes(), &mut fields)
             .map_err(|refusal| refusal.what)?;
         Ok(Column::ALL.map(|column| String::from_utf8_lossy(fields.get(column)).into_owned()))
+    }
+
+    #[test]
+    fn a_carriage_return_ends_no_row_alone() {
+        assert_eq!(
+            row("5,202503101201,prod,gateway,a,ip,1\r").map(|own| own[0].clone()),
+            Ok("prod".to_owned())
+        );
+        let lost = row("5,202503101201,prod,gateway,a,ip,1\r6,202503101202,prod,gateway,a,ip,2");
+        assert_eq!(lost, Err("a carriage return stands in the line".to_owned()));
     }
 
     #[test]

@@ -669,3 +669,17 @@ async fn the_documented_line_turns_an_access_log_into_rows() {
     let endpoints = lines(&bench, "SELECT endpoint AS line FROM series").await;
     assert_eq!(endpoints, "/api/a,b\n/api/messages/N");
 }
+
+#[tokio::test]
+async fn what_the_catalog_gives_may_be_spelt_out_or_left_empty() {
+    let bench = Bench::new(&[HEAD, MESSAGES, &limits(&[("messages", THIRTY)])].concat()).await;
+    let text = [
+        COLUMNS,
+        "prod,gateway,messages,,esc-1,,202501101201,3\n",
+        "prod,gateway,messages,tenant,esc-1,,202501101201,4\n",
+    ]
+    .concat();
+    import(&bench, &text, "2025-03-10T12:00:00Z").await.succeeded();
+    let total = lines(&bench, "SELECT sum(total)::text AS line FROM hourly").await;
+    assert_eq!(total, "7");
+}
