@@ -346,7 +346,7 @@ fn read_limit(
     Some(Limit {
         id: id?.value.0,
         endpoints: endpoints.into(),
-        members: members(&scope.value, &sources, fed),
+        members: members(&scope.value, &sources, fed, &place, problems),
         scope: scope.value,
         value: PerEnvironment::Each(value),
         window: window?,
@@ -421,13 +421,31 @@ fn check_sampled(
 }
 
 /// The scopes that some sources tell whose identities are members of those of a limit's scope.
-fn members(scope: &str, sources: &[String], fed: &Fed<'_>) -> Vec<String> {
-    let told = |members: &&Members| {
-        let mut own = fed.sources.iter().filter(|source| sources.contains(&source.name));
-        own.any(|source| members.are_told_by(source))
-    };
-    let own = fed.members.iter().filter(|members| members.of == scope);
-    let scopes: Names = own.filter(told).map(|members| members.scope.clone()).collect();
+fn members(
+    scope: &str,
+    sources: &[String],
+    fed: &Fed<'_>,
+    place: &Place,
+    problems: &mut Problems,
+) -> Vec<String> {
+    let own = || fed.sources.iter().filter(|source| sources.contains(&source.name));
+    let tables = fed.members.iter().filter(|members| members.of == scope);
+    let told = tables.filter(|members| own().any(|source| members.are_told_by(source)));
+    let scopes: Names = told.map(|members| members.scope.clone()).collect();
+    // A request that such a source tells under several scopes would count for each.
+    if !scopes.is_empty()
+        && let Some(source) = own().find(|source| source.constants.scope.is_none())
+    {
+        problems.add(
+            place,
+            format!(
+                "source `{}` tells scopes by itself, and another one of the limit tells of members alone: requests could \
+                 count twice",
+                source.name
+            ),
+            "write a limit for each, and name its `source`",
+        );
+    }
     scopes.into_iter().collect()
 }
 

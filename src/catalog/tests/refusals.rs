@@ -674,6 +674,19 @@ fn a_table_of_members_names_scopes_that_some_source_tells_of() {
         ),
         &["addresses are part of nothing"],
     );
+    let both = "[scope.school]\n[scope.tenant.part_of.school]\n\"a\" = \"x\"\n[[group]]";
+    let both = SMALL.replace("[[group]]", both).replace(
+        "scope = \"ip\"",
+        "scope = \"school\"\nsource = [\"gateway\", \"plain\"]",
+    );
+    one(
+        &said(&both),
+        &[
+            "`gateway` tells scopes by itself",
+            "tells of members alone",
+            "a limit for each",
+        ],
+    );
     one(
         &refused(
             "[[group]]",
