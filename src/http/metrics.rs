@@ -159,7 +159,7 @@ fn gauges(registry: &mut Registry, board: &Board, now: DateTime<Utc>) {
     registry.register("running", "Whether a drain is running", running);
 }
 
-/// What drains cost a day, once an hour has been seen, and a month where the catalog names a tariff.
+/// What drains cost a day, once one has been seen, and a month where the catalog names a tariff.
 fn bill(registry: &mut Registry, bill: &Bill) {
     let per_day = Family::<Labels, Gauge<u64, AtomicU64>>::default();
     for line in &bill.lines {

@@ -150,15 +150,17 @@ impl Summary {
         for (source, coverage) in self.sources.iter_mut().zip(&report.coverage) {
             let line = (bill.lines.iter())
                 .find(|line| line.environment == report.environment && line.source == coverage.source);
-            source.commands = line.map(|line| {
-                let per_run = [("number", words.language.decimal(line.per_run))];
-                let mut text = words.with("bill-run", &per_run);
-                if let Some(per_day) = line.per_day {
-                    text.push_str(", ");
-                    text.push_str(&words.with("bill-day", &[("number", words.number(per_day))]));
-                }
-                text
-            });
+            source.commands = line
+                .and_then(|line| Some((line, line.per_run?)))
+                .map(|(line, per_run)| {
+                    let per_run = [("number", words.language.decimal(per_run))];
+                    let mut text = words.with("bill-run", &per_run);
+                    if let Some(per_day) = line.per_day {
+                        text.push_str(", ");
+                        text.push_str(&words.with("bill-day", &[("number", words.number(per_day))]));
+                    }
+                    text
+                });
         }
         self.bill = bill.per_day.map(|per_day| {
             let all = words.with("bill-all", &[("number", words.number(per_day))]);

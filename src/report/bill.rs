@@ -5,9 +5,6 @@ use chrono::TimeDelta;
 use crate::{catalog::Tariff, store::runs::Spent};
 
 const DAY: TimeDelta = TimeDelta::days(1);
-/// A shorter time says nothing of a day.
-const LEAST: TimeDelta = TimeDelta::hours(1);
-
 /// What drains cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bill {
@@ -26,9 +23,9 @@ pub struct BillLine {
     pub environment: String,
     /// The source.
     pub source: String,
-    /// Commands of a drain, in the mean.
-    pub per_run: f64,
-    /// Commands a day; none before an hour has been seen.
+    /// Commands of a drain, in the mean; none where there was no drain.
+    pub per_run: Option<f64>,
+    /// Commands a day; none before a day has been seen, as a part of one has a run more or less.
     pub per_day: Option<u64>,
 }
 
@@ -37,12 +34,12 @@ impl Bill {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "figures to read")]
     pub fn new(spent: &[Spent], tariff: Option<Tariff>) -> Self {
-        let lines: Vec<BillLine> = (spent.iter().filter(|spent| spent.runs > 0))
+        let lines: Vec<BillLine> = (spent.iter())
             .map(|spent| BillLine {
                 environment: spent.environment.clone(),
                 source: spent.source.clone(),
-                per_run: spent.commands as f64 / spent.runs as f64,
-                per_day: (spent.over >= LEAST).then(|| per_day(spent.commands, spent.over)),
+                per_run: (spent.runs > 0).then(|| spent.commands as f64 / spent.runs as f64),
+                per_day: (spent.over >= DAY).then(|| per_day(spent.commands, spent.over)),
             })
             .collect();
         let total: Option<u64> = lines.iter().map(|line| line.per_day).sum();
@@ -84,16 +81,15 @@ mod tests {
         // A whole day of drains.
         let whole = bill(&[spent(288, 4032, 1440)]);
         assert_eq!(whole.per_day, Some(4032));
-        assert!((whole.lines[0].per_run - 14.0).abs() < 1e-9);
+        assert!((whole.lines[0].per_run.unwrap() - 14.0).abs() < 1e-9);
         // 4,032 × 30 = 120,960 commands a month.
         assert!((whole.monthly.unwrap() - 0.24192).abs() < 1e-9);
-        // Six hours, two days, and half an hour.
-        assert_eq!(bill(&[spent(72, 1008, 360)]).per_day, Some(4032));
         assert_eq!(bill(&[spent(576, 8064, 2880)]).per_day, Some(4032));
-        let young = bill(&[spent(288, 4032, 1440), spent(6, 84, 30)]);
+        // One that has not been seen for a day leaves the whole open; one that runs once a week counts nothing today.
+        let young = bill(&[spent(288, 4032, 1440), spent(6, 84, 1439)]);
         assert_eq!((young.per_day, young.monthly), (None, None));
-        assert_eq!(young.lines[1].per_day, None);
+        let weekly = bill(&[spent(288, 4032, 1440), spent(0, 0, 1440)]);
+        assert_eq!((weekly.per_day, weekly.lines[1].per_run), (Some(4032), None));
         assert_eq!(bill(&[]), Bill::default());
-        assert_eq!(bill(&[spent(0, 0, 1440)]), Bill::default());
     }
 }

@@ -117,7 +117,11 @@ pub(super) fn limits_by_hour(
     context: &Context<'_>,
 ) -> Option<[Option<u64>; 24]> {
     let catalog = context.input.catalog;
-    if readiness.covered_days < catalog.hourly_limits_after_days || judged.target.limit.is_none() {
+    // Samples show at least what there was: too little to suggest less.
+    if readiness.covered_days < catalog.hourly_limits_after_days
+        || judged.target.limit.is_none()
+        || judged.limit.algorithm == Algorithm::Sampled
+    {
         return None;
     }
     let ceiling = judged.limit.ceiling.unwrap_or(u64::MAX);

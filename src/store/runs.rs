@@ -222,25 +222,35 @@ pub struct Spent {
     pub runs: u64,
     /// Commands that they sent.
     pub commands: u64,
-    /// Over how long.
+    /// Over how long; 0 where they have not gone on for so long yet.
     pub over: TimeDelta,
 }
 
-/// What the drains of every source in every environment that began between two instants have cost.
+/// What the drains of sources, each an environment and a source, that began between two instants have cost.
 ///
 /// # Errors
 /// The database failed.
-pub async fn spent(tx: &mut Tx, from: DateTime<Utc>, to: DateTime<Utc>) -> Result<Vec<Spent>, StoreError> {
+pub async fn spent(
+    tx: &mut Tx,
+    lines: &[(String, String)],
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+) -> Result<Vec<Spent>, StoreError> {
+    let (environments, sources): (Vec<_>, Vec<_>) = lines.iter().cloned().unzip();
     let rows = sqlx::query!(
-        r#"SELECT environment, source, count(*) AS "runs!", coalesce(sum(commands), 0)::bigint AS "commands!",
-               min(started_at) AS "first!",
+        r#"SELECT line.environment AS "environment!", line.source AS "source!", count(runs.id) AS "runs!",
+               coalesce(sum(runs.commands), 0)::bigint AS "commands!",
                EXISTS (
                    SELECT FROM runs AS earlier
-                   WHERE earlier.environment = runs.environment AND earlier.source = runs.source
-                     AND earlier.finished_at < $1
+                   WHERE earlier.environment = line.environment AND earlier.source = line.source
+                     AND earlier.finished_at < $3
                ) AS "has_earlier!"
-           FROM runs WHERE started_at >= $1 AND started_at <= $2
-           GROUP BY environment, source ORDER BY environment, source"#,
+           FROM unnest($1::text[], $2::text[]) AS line (environment, source)
+           LEFT JOIN runs ON runs.environment = line.environment AND runs.source = line.source
+               AND runs.started_at >= $3 AND runs.started_at <= $4
+           GROUP BY line.environment, line.source"#,
+        &environments,
+        &sources,
         from,
         to
     )
@@ -256,7 +266,7 @@ pub async fn spent(tx: &mut Tx, from: DateTime<Utc>, to: DateTime<Utc>) -> Resul
             over: if row.has_earlier {
                 to - from
             } else {
-                to - row.first
+                TimeDelta::zero()
             },
         })
         .collect())

@@ -18,11 +18,10 @@ const SPAN: TimeDelta = TimeDelta::days(1);
 pub async fn read(folga: &Folga) -> Result<Bill, StoreError> {
     let now = folga.clock.now();
     let mut tx = folga.store.begin().await?;
-    let mut spent = runs::spent(&mut tx, now - SPAN, now).await?;
+    let lines: Vec<_> = targets(&folga.catalog)
+        .map(|(source, environment)| (environment.name.clone(), source.name.clone()))
+        .collect();
+    let spent = runs::spent(&mut tx, &lines, now - SPAN, now).await?;
     tx.rollback().await?;
-    spent.retain(|own| {
-        targets(&folga.catalog)
-            .any(|(source, environment)| source.name == own.source && environment.name == own.environment)
-    });
     Ok(Bill::new(&spent, folga.catalog.redis.tariff))
 }

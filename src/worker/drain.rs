@@ -196,8 +196,8 @@ impl Known {
         // A clock that was ahead and was set back has left hours to come.
         let to = Hour::containing(now + TimeDelta::days(i64::from(folga.catalog.retention_days)));
         let coverage = coverage::read(&mut tx, environment, &source.name, from, to).await?;
-        // A gauge is read in its own minute: its grace is below 0.
-        let to_come = Minute::containing(now - source.grace.min(TimeDelta::zero()));
+        // A gauge is read in its own minute, its grace being below 0, and clocks of two workers differ a little.
+        let to_come = Minute::containing(now - source.grace.min(TimeDelta::zero()) * 2);
         let was_ahead = coverage::is_settled_from(&coverage, to_come);
         if was_ahead {
             tracing::warn!(
@@ -325,6 +325,8 @@ async fn read_and_write(
         tracing::debug!(read_ms = millis(tally.reading), keys = tally.keys, "read");
         let finished = folga.clock.now();
         // The minute that was being read when the read failed is not complete, nor is any later one.
+        // All keys of a gauge are read for one minute, and stand for those since the last one.
+        let last = last.filter(|_| source.kind != SourceKind::Gauge);
         let incomplete_from = failed.as_ref().and(last.or(plan.due.first().copied()));
         let complete: BTreeSet<Minute> = (plan.due.iter().copied())
             .filter(|minute| incomplete_from.is_none_or(|first| *minute < first))

@@ -19,7 +19,7 @@ use crate::{
     fold::Watch,
     report::LeftOut,
     store::{StoreError, Tx, hourly, labels, minutes, outbox, series::Series, standings},
-    time::{Hour, Minute},
+    time::{Algorithm, Hour, Minute},
 };
 
 /// Identities that an alert names.
@@ -207,8 +207,8 @@ impl<'a> Judge<'a> {
                 told.push((refused_key, turn, words));
             }
         }
-        standings::put(tx, self.environment, &standings).await?;
         outbox::lock(tx, self.environment).await?;
+        standings::put(tx, self.environment, &standings).await?;
         for (key, turn, words) in &told {
             let kind = if turn.ended { Kind::Ended } else { Kind::Raised };
             self.put(tx, key, kind, turn.level, words).await?;
@@ -220,8 +220,19 @@ impl<'a> Judge<'a> {
         Rule {
             lines,
             rules: self.context.rules(&judged.active.shape),
-            clear_after: self.clear_after,
+            clear_after: self.clear_after(judged),
         }
+    }
+
+    /// How long a limit must be low. Between two samples of a gauge nothing was seen.
+    fn clear_after(&self, judged: &Judged<'_>) -> TimeDelta {
+        if judged.limit.algorithm != Algorithm::Sampled {
+            return self.clear_after;
+        }
+        let sources = self.folga.catalog.sources.iter();
+        let own = sources.filter(|source| judged.limit.sources.contains(&source.name));
+        let gap = own.map(|source| source.longest_gap() + TimeDelta::minutes(1));
+        gap.max().unwrap_or_default().max(self.clear_after)
     }
 
     fn subject(&self, judged: &Judged<'a>) -> Subject<'a> {

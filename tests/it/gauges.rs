@@ -287,6 +287,28 @@ async fn what_is_seen_of_a_gauge_is_alerted_as_at_least_so_much() {
 }
 
 #[tokio::test]
+async fn what_stays_over_from_sample_to_sample_is_told_once() {
+    let catalog = [HEAD, TENANTS, &limits(&[("under-way", UNDER_WAY)])].concat();
+    let watch = Watch::new(&catalog, "").await;
+    watch.server.echo(false);
+    // Every twenty minutes, longer than an alert otherwise takes to end.
+    for run in 0..9 {
+        let count = if run < 6 { 12 } else { 1 };
+        set(&watch.bench, &[("acme:concurrent_requests", count)]).await;
+        watch
+            .run(at("2025-03-10T12:00:06Z") + TimeDelta::minutes(20 * run))
+            .await;
+    }
+    assert_eq!(
+        watch.server.titles(),
+        [
+            "prod: under-way is over its limit with at least 12 of 10 (120 %)",
+            "prod: under-way is ok again, was over with at least 12 of 10 (120 %)",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_key_that_is_no_gauge_costs_only_itself() {
     let bench = Bench::new(&tenants()).await;
     set(&bench, &[("acme:ratelimit:77", 40)]).await;
